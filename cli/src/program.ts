@@ -69,7 +69,7 @@ export async function runProgram(): Promise<number> {
     });
   program
     .command('ensemble')
-    .description('Run all members of an ensemble on this machine, each as a process of its own.')
+    .description('Run all members of an ensemble on this machine, each in its own process.')
     .option('--size <n>', 'number of members (default: 3, or as in DIR)', wholeNumber(1, 99))
     .option('--data <dir>', 'directory for their data (default: ./data)')
     .option(
@@ -122,7 +122,7 @@ export async function runProgram(): Promise<number> {
 
 /** After a mistake, each command names the help of its own. */
 function pointToHelp(command: Command, name: string): void {
-  command.showHelpAfterError(`(${name} --help tells what it takes)`);
+  command.showHelpAfterError(`(see ${name} --help)`);
   for (const below of command.commands) pointToHelp(below, `${name} ${below.name()}`);
 }
 
@@ -178,7 +178,7 @@ interface HealthOptions {
 function addHealth(program: Command, onEnd: (code: number) => void): void {
   program
     .command('health')
-    .description('Ask whether a member serves, or is alive; 0 for yes, 1 for no. For exec probes.')
+    .description('Probe whether a member serves, or is alive; exit code 0 for yes, 1 for no.')
     .option('--config <file>', 'the config file that all members share')
     .option('--id <n>', 'the id of the server to ask', wholeNumber(1, 255))
     .option('--url <url>', 'ask this metricsPort or adminPort instead: http://host:port')
@@ -195,7 +195,7 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
   const config = program.command('config').description('Convert and check config files.');
   config
     .command('check <file>')
-    .description('Check rules, names, ports, directories and clocks; 0 if nothing would fail.')
+    .description('Check rules, names, ports, directories and clocks; exit code 0 if all pass.')
     .option('--id <n>', 'the member that is to run on this machine', wholeNumber(1, 255))
     .action(async (file: string, { id = null }: { id?: number | null }) => {
       const { runConfigCheck } = await import('./config/config-check.js');
@@ -223,7 +223,7 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
 function addShell(program: Command, onEnd: (code: number) => void): void {
   const shell = program
     .command('sh')
-    .description('The same commands line by line, with a history and completion.');
+    .description('Run the same commands interactively, with a history and completion.');
   addTarget(shell);
   shell.action(async (options: Readonly<Record<string, unknown>>) => {
     const { runShell } = await import('./shell/interactive/shell.js');
@@ -278,7 +278,7 @@ function addConsole(program: Command, onEnd: (code: number) => void): void {
 function addCompletion(program: Command): void {
   program
     .command('completion')
-    .description('A script that completes the commands in a shell: bash, zsh or fish.')
+    .description('Print a completion script for a shell: bash, zsh or fish.')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
       const { completionScript } = await import('./terminal/completion-scripts.js');

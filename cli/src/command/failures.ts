@@ -110,7 +110,7 @@ function keeperFailure(error: Error): Failure | null {
   if (error instanceof NoNodeError) return no(`${path} does not exist.`);
   if (error instanceof NodeExistsError) return no(`${path} exists already.`);
   if (error instanceof BadVersionError) {
-    return no(`${path} has another version: somebody has changed it.`);
+    return no(`${path} has another version: another client has changed it.`);
   }
   if (error instanceof NotEmptyError) return no(`${path} has children; rm -r removes them, too.`);
   if (error instanceof NoChildrenForEphemeralsError) {

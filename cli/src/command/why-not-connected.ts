@@ -38,7 +38,7 @@ interface Look {
   readonly address: string;
   readonly isThere: boolean;
   readonly serves: boolean;
-  /** Whether it says that it serves nobody. */
+  /** Whether it says that it serves no clients. */
   readonly lacksQuorum: boolean;
   /**
    * Why it will never take a connection of this target, although it is there: TLS, which all
@@ -134,7 +134,7 @@ async function answerOf(server: Omit<NamedAddress, 'address'>): Promise<string> 
 /** A sentence if the server takes connections of the other kind alone; null if not, or unknown. */
 async function otherKindOf({ host, port, tls }: Omit<NamedAddress, 'address'>) {
   const speaks = await speaksTls({ host, port }, ASK_TIMEOUT_MS);
-  if (tls === undefined) return speaks ? 'it speaks TLS alone: give --tls-ca, or --tls' : null;
+  if (tls === undefined) return speaks ? 'it speaks only TLS: give --tls-ca, or --tls' : null;
   if (speaks) return null;
   const text = await askWord({ host, port }, 'srvr', ASK_TIMEOUT_MS).catch(() => '');
   return isOfServer(text) ? 'it does not speak TLS: leave out what asks for TLS' : null;

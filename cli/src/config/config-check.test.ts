@@ -224,7 +224,7 @@ describe('config check', () => {
     const open = await check(servers, null, { rootAcl });
     expect([open.code, open.lines.join()]).toEqual([
       0,
-      expect.stringMatching(/warning +everybody may change the root of the tree \(dwa\)/),
+      expect.stringMatching(/warning +any client may change the root of the tree \(dwa\)/),
     ]);
     const client = await connect(ensemble.connectString);
     await client.setAcl('/', [{ perms: Perms.read, scheme: 'world', id: 'anyone' }]);

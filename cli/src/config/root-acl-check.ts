@@ -39,7 +39,7 @@ async function comparedWith(
   if (more === 0) return finding('ok', 'the root of the tree is not more open than rootAcl');
   return finding(
     'warning',
-    `everybody may change the root of the tree (${permsText(more)}), because rootAcl has no ` +
+    `any client may change the root of the tree (${permsText(more)}), because rootAcl has no ` +
       'effect on an ensemble that exists: set the ACL of / with "rookery acl set"',
   );
 }

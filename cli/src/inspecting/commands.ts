@@ -27,11 +27,11 @@ interface SnapshotOptions {
 const SOURCE = 'a snapshot, a dataDir of ZooKeeper, or CONFIG:ID of a stopped member';
 
 export function addInspect(program: Command, onEnd: OnEnd): void {
-  const inspect = program.command('inspect').description('Look into files; nothing is written.');
+  const inspect = program.command('inspect').description('Inspect files without writing anything.');
   addLog(inspect, onEnd);
   inspect
     .command('snapshot <file>')
-    .description('A snapshot of ZooKeeper 3.4 to 3.9: what is in it, and whether it is whole.')
+    .description('Summarize and check a snapshot of ZooKeeper 3.4 to 3.9.')
     .option('--json', 'as JSON')
     .addOption(zooKeeperFormat('SnapshotFormatter'))
     .option('--data', 'with the data of each znode, in base64; for --format')
@@ -42,7 +42,7 @@ export function addInspect(program: Command, onEnd: OnEnd): void {
     });
   inspect
     .command('checkpoint')
-    .description('The checkpoint and the log of a member that does not run; 1 if damaged.')
+    .description('Check the checkpoint and log of a stopped member; exit code 1 if damaged.')
     .requiredOption('--config <file>', 'the config file of the member')
     .requiredOption('--id <n>', 'and its id', wholeNumber(1, 255))
     .option('--json', 'as JSON')
@@ -56,9 +56,9 @@ export function addInspect(program: Command, onEnd: OnEnd): void {
 function addStateCommands(inspect: Command, onEnd: OnEnd): void {
   inspect
     .command('du <source>')
-    .description(`Which subtrees are large. The source is ${SOURCE}.`)
+    .description(`List the largest subtrees. The source is ${SOURCE}.`)
     .option('--path <path>', 'only this subtree', znodePath, '/')
-    .option('--depth <n>', 'levels that are told apart', wholeNumber(0, 10_000), 1)
+    .option('--depth <n>', 'levels to show separately', wholeNumber(0, 10_000), 1)
     .option('--json', 'as JSON')
     .action(async (source: string, options: { path: string; depth: number; json?: boolean }) => {
       const { runDu } = await import('./du-command.js');
@@ -66,7 +66,7 @@ function addStateCommands(inspect: Command, onEnd: OnEnd): void {
     });
   inspect
     .command('diff <one> <other>')
-    .description(`Znodes in which two states differ; 1 if they do. Each is ${SOURCE}.`)
+    .description(`Compare two states; exit code 1 if they differ. Each is ${SOURCE}.`)
     .option('--path <path>', 'only this subtree', znodePath, '/')
     .option('--stats', 'compare zxids, times, versions and owners, too')
     .option('--json', 'as JSON')
@@ -85,7 +85,7 @@ function addStateCommands(inspect: Command, onEnd: OnEnd): void {
 function addLog(inspect: Command, onEnd: OnEnd): void {
   inspect
     .command('log [file]')
-    .description('The transactions of a log of ZooKeeper, or of a member that does not run.')
+    .description('List the transactions in the log of ZooKeeper or of a stopped member.')
     .option('--config <file>', 'the config file of the member')
     .option('--id <n>', 'and its id', wholeNumber(1, 255))
     .option('--path <path>', 'only what touches it or something below it', znodePath)

@@ -24,7 +24,7 @@ export function addMirror(program: Command, onEnd: (code: number) => void): void
     .description('Copy a subtree from one ensemble into another, and follow it until Ctrl-C.')
     .requiredOption('--from <hosts>', 'the source, Rookery or ZooKeeper: host:port,host:port/path')
     .requiredOption('--to <hosts>', 'the target, in the same form')
-    .option('--plan', 'only tell what would be done')
+    .option('--plan', 'only report what would be done')
     .option('--dry-run', 'the same')
     .option('--once', 'copy and compare, and do not follow')
     .option('--delete', 'first delete what the target has and the source has not')
@@ -34,7 +34,7 @@ export function addMirror(program: Command, onEnd: (code: number) => void): void
     )
     .option(
       '--compare-minutes <n>',
-      'compare all again so often: nothing tells of changed ACLs',
+      'compare everything again this often: no event reports changed ACLs',
       wholeNumber(1, 100_000),
       10,
     )

@@ -86,8 +86,8 @@ function identitiesOf({ schemes }: Tally): Report {
 
 function notCarried({ ephemerals, ttlZnodes }: Tally): readonly string[] {
   return [
-    `${counted(ephemerals, 'ephemeral znode')}: clients create them anew`,
-    'zxids, times and versions: a client that remembers a version or a zxid begins anew',
+    `${counted(ephemerals, 'ephemeral znode')}: clients create them again`,
+    'zxids, times and versions: a client that remembers a version or a zxid must read again',
     ...(ttlZnodes === 0
       ? []
       : [`the age of ${counted(ttlZnodes, 'TTL znode')} begins at the copy`]),

@@ -29,7 +29,7 @@ export function addDataCommands(program: Command, onEnd: OnEnd): void {
   addBackup(program, onEnd);
   const restore = program
     .command('restore <file>')
-    .description('Begin a new ensemble, in empty directories, with the state of a backup.');
+    .description('Begin a new ensemble in empty directories from a backup.');
   withTarget(restore).action(async (file: string, options: TargetOptions) => {
     const { runRestore } = await import('./restore-command.js');
     onEnd(await runRestore(file, targetOf(options)));
@@ -43,7 +43,7 @@ export function addDataCommands(program: Command, onEnd: OnEnd): void {
 function addRecover(program: Command, onEnd: OnEnd): void {
   const recover = program
     .command('recover')
-    .description('After a majority is lost for good: begin a new ensemble with what is left.')
+    .description('Begin a new ensemble from the survivors of a lost majority.')
     .requiredOption('--from-config <file>', 'the config file of the lost ensemble')
     .requiredOption('--from <ids>', 'the surviving members, all of them stopped: 1 or 1,2', ids);
   withTarget(recover).action(
@@ -62,9 +62,9 @@ function addRecover(program: Command, onEnd: OnEnd): void {
 function addImport(program: Command, onEnd: OnEnd): void {
   const zookeeper = program
     .command('import')
-    .description('Move in from another product.')
+    .description('Import data from another product.')
     .command('zookeeper')
-    .description('Begin a new ensemble with the state of a stopped ZooKeeper, 3.4 to 3.9.')
+    .description('Begin a new ensemble from the data of a stopped ZooKeeper, 3.4 to 3.9.')
     .requiredOption('--data-dir <dir>', "ZooKeeper's dataDir, which holds version-2")
     .option('--log-dir <dir>', "ZooKeeper's dataLogDir (default: its dataDir)")
     .option('--stop-at-damage', 'import what precedes a damaged transaction (default: refuse)');
@@ -80,9 +80,9 @@ function addImport(program: Command, onEnd: OnEnd): void {
 function addExport(program: Command, onEnd: OnEnd): void {
   const zookeeper = program
     .command('export')
-    .description('Move out to another product.')
+    .description('Export data to another product.')
     .command('zookeeper')
-    .description('Write the state of a stopped member as a data directory of ZooKeeper.')
+    .description('Write a data directory for ZooKeeper from a stopped member.')
     .requiredOption('--into <dir>', 'the dataDir for ZooKeeper; version-2 in it must be empty');
   withMember(zookeeper).action(async (options: MemberOptions & { into: string }) => {
     const { runExport } = await import('./export-command.js');
@@ -111,7 +111,7 @@ function addBackup(program: Command, onEnd: OnEnd): void {
     });
   backup
     .command('verify <file>')
-    .description('Read all of a backup: checksums, parents, digest; 0 if it is sound.')
+    .description('Verify a backup: checksums, parents, digest; exit code 0 if it is sound.')
     .action(async (file: string) => {
       const { runBackupVerify } = await import('./backup-command.js');
       onEnd(await runBackupVerify(file));

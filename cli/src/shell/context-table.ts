@@ -7,7 +7,7 @@ const NAME: ArgumentSpec = { usage: '<name>', kind: 'context' };
 export const CONTEXTS: readonly CommandSpec[] = [
   {
     name: 'context ls',
-    summary: 'The saved contexts; * marks the selected one.',
+    summary: 'List the saved contexts; * marks the selected one.',
     args: [],
     connects: false,
     run: async (call) => (await import('./commands/saved-contexts.js')).listContexts(call),
@@ -26,7 +26,7 @@ export const CONTEXTS: readonly CommandSpec[] = [
   },
   {
     name: 'context select',
-    summary: 'Use a context from now on, when nothing else is said.',
+    summary: 'Select the context that commands use by default.',
     args: [NAME],
     connects: false,
     run: async (call) => (await import('./commands/saved-contexts.js')).selectContext(call),

@@ -6,11 +6,11 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command/command.j
 import { CONTEXTS } from './context-table.js';
 
 const INT_MAX = 2 ** 31 - 1;
-const RECURSIVE: OptionSpec = { flags: '-r, --recursive', description: 'with all that is below' };
+const RECURSIVE: OptionSpec = { flags: '-r, --recursive', description: 'include everything below' };
 const YES: OptionSpec = { flags: '-y, --yes', description: 'do not ask' };
 const TTL: OptionSpec = {
   flags: '--ttl <ms>',
-  description: 'a TTL znode: it goes when it has no children and did not change for so long',
+  description: 'a TTL znode: deleted once childless and unchanged for this long',
   range: [1, 2 ** 40 - 1],
 };
 const VERSION: OptionSpec = {
@@ -38,20 +38,20 @@ function text(usage: string): ArgumentSpec {
 export const READING: readonly CommandSpec[] = [
   {
     name: 'ls',
-    summary: 'The children of a znode, in the order of their names.',
+    summary: 'List the children of a znode by name.',
     args: [path('[path]')],
-    options: [{ flags: '-l, --long', description: 'with kind, size, version, children and time' }],
+    options: [{ flags: '-l, --long', description: 'show kind, size, version, children and time' }],
     run: async (call) => (await import('./commands/listing.js')).ls(call),
   },
   {
     name: 'tree',
-    summary: 'A subtree as a drawing.',
+    summary: 'Draw a subtree.',
     args: [path('[path]')],
     options: [
       DEPTH,
       {
         flags: '--limit <n>',
-        description: 'stop after so many znodes (default: 10000)',
+        description: 'stop after this many znodes (default: 10000)',
         range: [1, INT_MAX],
       },
     ],
@@ -59,33 +59,33 @@ export const READING: readonly CommandSpec[] = [
   },
   {
     name: 'get',
-    summary: 'The data of a znode, byte for byte; -o table or json with its Stat.',
+    summary: 'Print the data of a znode byte for byte; -o table or json adds its Stat.',
     args: [path('<path>')],
     format: 'raw',
     run: async (call) => (await import('./commands/reading.js')).get(call),
   },
   {
     name: 'stat',
-    summary: 'What the server keeps about a znode.',
+    summary: 'Show the Stat of a znode.',
     args: [path('<path>')],
     run: async (call) => (await import('./commands/reading.js')).stat(call),
   },
   {
     name: 'exists',
-    summary: 'Exit code 0 if there is such a znode, 3 if not; prints true or false.',
+    summary: 'Print whether a znode exists; exit code 0 if it does, 3 if not.',
     args: [path('<path>')],
     run: async (call) => (await import('./commands/reading.js')).exists(call),
   },
   {
     name: 'find',
-    summary: 'The paths below a path that meet all conditions.',
+    summary: 'Find the paths below a path that meet all conditions.',
     args: [path('[path]')],
     options: [
       {
         flags: '--name <glob>',
-        description: 'the last part of the path: * and ? stand for others',
+        description: 'the name of the znode, with the wildcards * and ?',
       },
-      { flags: '--regex <pattern>', description: 'a regular expression in the path' },
+      { flags: '--regex <pattern>', description: 'a regular expression that matches in the path' },
       {
         flags: '--kind <kind>',
         description: 'persistent or ephemeral',
@@ -93,17 +93,17 @@ export const READING: readonly CommandSpec[] = [
       { flags: '--session <hex>', description: 'ephemerals of this session' },
       {
         flags: '--min-bytes <n>',
-        description: 'at least so much data',
+        description: 'at least this much data',
         range: [0, INT_MAX],
       },
       {
         flags: '--children-over <n>',
-        description: 'more children than that',
+        description: 'more children than this',
         range: [0, INT_MAX],
       },
       {
         flags: '--unchanged-s <seconds>',
-        description: 'data that did not change for so long',
+        description: 'data unchanged for this long',
         range: [0, INT_MAX],
       },
       DEPTH,
@@ -112,10 +112,10 @@ export const READING: readonly CommandSpec[] = [
   },
   {
     name: 'grep',
-    summary: 'The lines of data below a path that match a regular expression.',
+    summary: 'Search the data below a path for lines that match a regular expression.',
     args: [text('<pattern>'), path('[path]')],
     options: [
-      { flags: '-i, --ignore-case', description: 'capitals or not' },
+      { flags: '-i, --ignore-case', description: 'ignore case' },
       { flags: '-F, --fixed', description: 'the pattern is plain text' },
       { flags: '-l, --paths', description: 'only the paths' },
     ],
@@ -123,12 +123,12 @@ export const READING: readonly CommandSpec[] = [
   },
   {
     name: 'du',
-    summary: 'How many znodes and bytes of data are below each child of a path.',
+    summary: 'Count the znodes and bytes of data below each child of a path.',
     args: [path('[path]')],
     options: [
       {
         flags: '--depth <n>',
-        description: 'subtrees of how many levels are shown (default: 1)',
+        description: 'levels of subtrees to show (default: 1)',
         range: [0, INT_MAX],
       },
     ],
@@ -136,14 +136,14 @@ export const READING: readonly CommandSpec[] = [
   },
   {
     name: 'diff',
-    summary: 'How two subtrees differ, by data and kinds; exit code 3 if they do.',
+    summary: 'Compare the data and kinds of two subtrees; exit code 3 if they differ.',
     args: [path('<a>'), path('<b>')],
     options: [TO],
     run: async (call) => (await import('./commands/comparing.js')).diff(call),
   },
   {
     name: 'locks',
-    summary: 'Who holds each lock below a path, or leads, and how many wait; 3 if there is none.',
+    summary: 'List holders, leaders and waiters below a path; exit code 3 if there are none.',
     args: [path('[path]')],
     run: async (call) => (await import('./commands/locks.js')).locks(call),
   },
@@ -167,9 +167,9 @@ export const WRITING: readonly CommandSpec[] = [
     args: [path('<path>'), text('[data]')],
     options: [
       { flags: '-p, --parents', description: 'create missing parents, too' },
-      { flags: '-e, --ephemeral', description: 'it lives as long as the session of this command' },
-      { flags: '-s, --sequential', description: 'with a number behind the name' },
-      { flags: '-c, --container', description: 'it goes some time after its last child' },
+      { flags: '-e, --ephemeral', description: 'delete it with the session of this command' },
+      { flags: '-s, --sequential', description: 'append a number to the name' },
+      { flags: '-c, --container', description: 'delete it some time after its last child' },
       TTL,
       { flags: '--acl <acl>', description: 'scheme:id:perms,... (default: world:anyone:cdrwa)' },
     ],
@@ -195,7 +195,7 @@ export const WRITING: readonly CommandSpec[] = [
         description:
           'replace the data, with --acls also the ACLs, of znodes that are there already',
       },
-      { flags: '--acls', description: 'with their ACLs (default: open)' },
+      { flags: '--acls', description: 'copy their ACLs (default: open)' },
       TO,
     ],
     writes: true,
@@ -203,7 +203,7 @@ export const WRITING: readonly CommandSpec[] = [
   },
   {
     name: 'mv',
-    summary: 'Move a subtree in one transaction, or not at all.',
+    summary: 'Move a subtree in one transaction.',
     args: [path('<source>'), path('<target>')],
     writes: true,
     run: async (call) => (await import('./commands/copying.js')).mv(call),
@@ -215,31 +215,31 @@ const LIMIT = [0, Number.MAX_SAFE_INTEGER] as const;
 export const MORE: readonly CommandSpec[] = [
   {
     name: 'watch',
-    summary: 'What happens to a znode, as it happens, until Ctrl-C.',
+    summary: 'Print the changes of a znode until Ctrl-C.',
     args: [path('<path>')],
     options: [
-      { flags: '-r, --recursive', description: 'and to all that is below it' },
-      { flags: '--count <n>', description: 'end after so many events', range: [1, INT_MAX] },
+      { flags: '-r, --recursive', description: 'include everything below it' },
+      { flags: '--count <n>', description: 'stop after this many events', range: [1, INT_MAX] },
     ],
     run: async (call) => (await import('./commands/watching.js')).watch(call),
   },
   {
     name: 'multi',
-    summary: 'Several operations, all or none; each a word, or a line of standard input.',
+    summary: 'Run several operations, all or none; one per argument or line of input.',
     args: [text('[operations...]')],
     writes: true,
     run: async (call) => (await import('./commands/transactions.js')).multi(call),
   },
   {
     name: 'edit',
-    summary: 'The data of a znode in $EDITOR; saved only if nobody else changed them.',
+    summary: 'Edit the data of a znode in $EDITOR; saved only if unchanged meanwhile.',
     args: [path('<path>')],
     isPlain: true,
     run: async (call) => (await import('./commands/editing.js')).edit(call),
   },
   {
     name: 'acl get',
-    summary: 'The ACL of a znode.',
+    summary: 'Show the ACL of a znode.',
     args: [path('<path>')],
     run: async (call) => (await import('./commands/permissions.js')).getAcl(call),
   },
@@ -249,27 +249,31 @@ export const MORE: readonly CommandSpec[] = [
     args: [path('<path>'), text('<acl>')],
     options: [
       RECURSIVE,
-      { flags: '--version <n>', description: 'only if the ACL has it', range: [-1, INT_MAX] },
+      {
+        flags: '--version <n>',
+        description: 'only if the ACL has this version',
+        range: [-1, INT_MAX],
+      },
     ],
     writes: true,
     run: async (call) => (await import('./commands/permissions.js')).setAcl(call),
   },
   {
     name: 'acl audit',
-    summary: 'Where everybody may change something, below a path; exit code 3 if anywhere.',
+    summary: 'List the znodes below a path that any client may change; exit code 3 if any.',
     args: [path('[path]')],
-    options: [{ flags: '--sha1', description: 'instead, where ACLs have digests of SHA-1' }],
+    options: [{ flags: '--sha1', description: 'list ACLs with SHA-1 digests instead' }],
     run: async (call) => (await import('./commands/acl-audit.js')).auditAcls(call),
   },
   {
     name: 'quota ls',
-    summary: 'All quotas, and how much of each is used.',
+    summary: 'List all quotas and how much of each is used.',
     args: [],
     run: async (call) => (await import('./commands/quotas.js')).listQuotas(call),
   },
   {
     name: 'quota get',
-    summary: 'The quota of a subtree.',
+    summary: 'Show the quota of a subtree.',
     args: [path('<path>')],
     run: async (call) => (await import('./commands/quotas.js')).getQuota(call),
   },
@@ -311,7 +315,7 @@ const ADMIN_URL: OptionSpec = {
 export const LIVE: readonly CommandSpec[] = [
   {
     name: 'sessions ls',
-    summary: 'The sessions, with the addresses of their clients and what they own.',
+    summary: 'List the sessions with their clients and what they own.',
     args: [],
     options: [...SERVERS, ADMIN_URL],
     connects: false,
@@ -320,7 +324,7 @@ export const LIVE: readonly CommandSpec[] = [
   },
   {
     name: 'sessions get',
-    summary: 'One session, with the paths that it owns and watches.',
+    summary: 'Show one session with the paths that it owns and watches.',
     args: [text('<session>')],
     options: [...SERVERS, ADMIN_URL],
     connects: false,
@@ -328,7 +332,7 @@ export const LIVE: readonly CommandSpec[] = [
   },
   {
     name: 'sessions end',
-    summary: 'End a session, as if its time were up; only at the admin port of a member.',
+    summary: 'End a session as if it had expired; needs the admin port of a member.',
     args: [text('<session>')],
     options: [ADMIN_URL, YES],
     connects: false,
@@ -346,7 +350,7 @@ export const LIVE: readonly CommandSpec[] = [
   },
   {
     name: 'top',
-    summary: 'A live view of an ensemble: its members, and its hottest paths and clients.',
+    summary: 'Watch an ensemble live: its members, its hottest paths and clients.',
     args: [],
     options: [
       ...SERVERS,
@@ -354,7 +358,7 @@ export const LIVE: readonly CommandSpec[] = [
       { flags: '--page <page>', description: 'members, or with --url paths or clients' },
       {
         flags: '--interval <seconds>',
-        description: 'how often they are asked (default: 2)',
+        description: 'seconds between updates (default: 2)',
         range: [1, 3600],
       },
       { flags: '--sort <column>', description: 'the column to sort by, such as lag' },

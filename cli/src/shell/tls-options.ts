@@ -5,8 +5,8 @@
 
 /** Each of them says that connections are by TLS. */
 export const TLS_OPTIONS = [
-  { flags: '--tls', description: 'connect by TLS (or ROOKERY_TLS=1)' },
-  { flags: '--tls-ca <file>', description: 'who signs the servers, in PEM (or ROOKERY_TLS_CA)' },
-  { flags: '--tls-cert <file>', description: 'the own certificate, in PEM (or ROOKERY_TLS_CERT)' },
+  { flags: '--tls', description: 'connect with TLS (or ROOKERY_TLS=1)' },
+  { flags: '--tls-ca <file>', description: 'trusted authorities, in PEM (or ROOKERY_TLS_CA)' },
+  { flags: '--tls-cert <file>', description: 'client certificate, in PEM (or ROOKERY_TLS_CERT)' },
   { flags: '--tls-key <file>', description: 'its key, in PEM (or ROOKERY_TLS_KEY)' },
 ] as const;

@@ -86,7 +86,8 @@ export function reasonOf(text: string): string {
   if (text.trim() === '') return 'it closes the connection without an answer';
   const fullDisk = fullDiskIn(text);
   if (saysItLacksQuorum(text)) {
-    const why = fullDisk === null ? 'it has no quorum and serves nobody' : 'it serves nobody';
+    const why =
+      fullDisk === null ? 'it has no quorum and serves no clients' : 'it serves no clients';
     const disk = fullDisk === null ? '' : `, its disk is ${fullDisk}`;
     return `${why}${disk}${waitsIn(text)}`;
   }

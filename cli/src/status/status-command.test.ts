@@ -75,7 +75,7 @@ it('a server without a quorum, and one that is not there, are shown with the rea
   const connect = `${leader},${waiting},127.0.0.1:1`;
   expect(await runStatus({ ...LOOK, connect })).toBe(1);
   const text = output.join('');
-  expect(text).toContain('it has no quorum and serves nobody');
+  expect(text).toContain('it has no quorum and serves no clients');
   expect(text).toContain('ECONNREFUSED');
   expect(text).toContain(`${leader} leads; no service from ${waiting}, 127.0.0.1:1.`);
 });
@@ -86,7 +86,7 @@ it('a member that says what it waits for is shown with that', async () => {
     () => `This ZooKeeper instance is not currently serving requests\nWaits: ${waits}\n`,
   );
   expect(await runStatus({ ...LOOK, connect: waiting })).toBe(1);
-  expect(output.join('')).toContain(`it has no quorum and serves nobody: ${waits}\n`);
+  expect(output.join('')).toContain(`it has no quorum and serves no clients: ${waits}\n`);
 });
 
 it('a member whose disk is full says so, and whether it has stepped out', async () => {
@@ -103,7 +103,7 @@ it('a member whose disk is full says so, and whether it has stepped out', async 
   expect(output.join('')).toContain(`1.25/20             ${full}`);
   output.length = 0;
   expect(await runStatus({ ...LOOK, connect: `${leader},${out}` })).toBe(1);
-  expect(output.join('')).toContain(`it serves nobody, its disk is ${full}; leader 3 ...`);
+  expect(output.join('')).toContain(`it serves no clients, its disk is ${full}; leader 3 ...`);
   expect(output.join('')).toContain(`${leader} leads; no service from ${out}.`);
 });
 
@@ -120,7 +120,7 @@ it('a member that serves reads alone, cut off from its quorum, does not count as
   const cutOff = await serverThatSays(() => SRVR('read-only'));
   expect(await runStatus({ ...LOOK, connect: `${leader},${cutOff}` })).toBe(1);
   const text = output.join('');
-  expect(text).toContain(`${leader} leads; ${cutOff} serves reads alone, cut off from the quorum.`);
+  expect(text).toContain(`${leader} leads; ${cutOff} serves only reads, cut off from the quorum.`);
 });
 
 it('it waits until all serve', async () => {

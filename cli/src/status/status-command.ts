@@ -116,7 +116,7 @@ function verdictOf(asked: readonly AskedServer[]): string {
   const leaders = asked.filter(({ status }) => isLeading(status));
   if (leaders.length === 0) {
     const follower = asked.find(({ status }) => isFollowing(status));
-    if (follower === undefined) return 'Nobody leads: no write is taken until a majority is back.';
+    if (follower === undefined) return 'There is no leader: writes wait until a majority is back.';
     const next = silent.length === 0 ? 'name all servers' : `no service from ${names}`;
     return `${follower.address} follows a leader that is not among the servers that answered: ${next}.`;
   }
@@ -128,7 +128,7 @@ function verdictOf(asked: readonly AskedServer[]): string {
   const parts = [
     `${leaders[0]?.address} leads`,
     ...(silent.length === 0 ? [] : [`no service from ${names}`]),
-    ...cutOff.map(({ address }) => `${address} serves reads alone, cut off from the quorum`),
+    ...cutOff.map(({ address }) => `${address} serves only reads, cut off from the quorum`),
     ...full.map(({ address }) => `the disk of ${address} is full`),
   ];
   return parts.length === 1 ? 'All serve.' : `${parts.join('; ')}.`;

@@ -78,7 +78,7 @@ it('no size of the terminal is exceeded, and what has no room is named', () => {
 });
 
 it('nobody, or two members, may lead', () => {
-  expect(textOf([DOWN])).toMatch(/^0 of 1 serve, nobody leads /);
+  expect(textOf([DOWN])).toMatch(/^0 of 1 serve, no leader /);
   const leader = { ...UP, role: 'leader' };
   expect(textOf([leader, leader])).toMatch(/^2 of 2 serve, 2 say that they lead /);
 });

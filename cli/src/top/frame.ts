@@ -117,7 +117,7 @@ function membersText(rows: readonly Row[]): string {
   const leaders = leadersOf(rows).map(({ address }) => clean(address));
   const [first = ''] = leaders;
   const who = leaders.length > 1 ? `${leaders.length} say that they lead` : `${first} leads`;
-  const verdict = leaders.length === 0 ? 'nobody leads' : who;
+  const verdict = leaders.length === 0 ? 'no leader' : who;
   return `${serving(rows).length} of ${rows.length} serve, ${verdict}`;
 }
 

@@ -48,7 +48,7 @@ export type PathRow = Hot['paths'][number];
 export type ClientRow = Hot['clients'][number];
 
 export const NEEDS_URL =
-  'Give --url http://host:port, the admin port of a member: only it tells this.';
+  'Give --url http://host:port, the admin port of a member, which measures this.';
 
 /** Rejects with OperatorError, or with the reason of `signal`. */
 export async function lookHot(port: AdminPort, signal: AbortSignal): Promise<Hot> {

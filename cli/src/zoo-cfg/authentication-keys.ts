@@ -15,7 +15,7 @@ import {
   type ZooFile,
 } from './outcome.js';
 
-export const NO_KERBEROS = 'Rookery has no Kerberos: SASL is DIGEST-MD5 alone';
+export const NO_KERBEROS = 'Rookery has no Kerberos: SASL supports only DIGEST-MD5';
 const NEEDS_JAAS =
   "name the JAAS file of ZooKeeper's servers with --jaas, and a new file for its users with --users";
 const SCHEMES: readonly string[] = ['digest', 'x509', 'sasl'];

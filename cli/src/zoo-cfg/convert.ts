@@ -71,7 +71,7 @@ export function convertZooCfg(text: string, beside: Beside): Converted {
     report.push({ key: 'server.N', outcome: 'refused', text: NO_MEMBER });
   } else if (servers.length === 0) {
     servers.push({ ...ALONE, clientPort: null });
-    const said = 'there is none: the member is alone, on 127.0.0.1';
+    const said = 'there is none: a single member, on 127.0.0.1';
     report.push({ key: 'server.N', outcome: 'taken', text: said });
   }
   servers.sort((one, other) => one.id - other.id);

@@ -49,7 +49,7 @@ function takeModule(
   }
   const users = [...digestUsersOf(module)];
   if (users.length === 0) {
-    return [of('', 'refused', `nothing replaces ${module.name}: SASL is DIGEST-MD5 alone`)];
+    return [of('', 'refused', `nothing replaces ${module.name}: SASL supports only DIGEST-MD5`)];
   }
   return users.map(([user, password]) => {
     const key = `, user ${JSON.stringify(user)}`;

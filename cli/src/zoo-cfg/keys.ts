@@ -284,7 +284,7 @@ const PREFIXES: readonly (readonly [string, Rule])[] = [
   ['commitprocessor.', noEffect('requests are processed in one thread')],
   ['fastleader.', noEffect('an election waits for no such interval')],
   ['kerberos.', always(NO_KERBEROS)],
-  ['messagetracker.', noEffect('the events of the admin port tell of members')],
+  ['messagetracker.', noEffect('the events of the admin port report members')],
   ['observer.', noEffect('Rookery has no observers')],
   ['observermaster.', noEffect('Rookery has no observers')],
   ['pathstats.', noEffect('no figure is kept by path')],
@@ -296,7 +296,7 @@ const PREFIXES: readonly (readonly [string, Rule])[] = [
 
 /** One file serves all members, and only a wildcard address means the same on each of them. */
 function clientPortAddress(value: string): Outcome {
-  if (!isEveryAddress(value)) return refused('set it as listen in the entry of this member alone');
+  if (!isEveryAddress(value)) return refused('set it as listen in the entry of this member only');
   return { kind: 'taken', eachServer: { listen: '*' }, note: 'members, too, reach it there' };
 }
 
@@ -371,7 +371,7 @@ function digestAlgorithm(value: string): Outcome {
   if (algorithm === 'SHA1') return DEFAULT;
   if (algorithm === 'SHA256' || algorithm === 'SHA512') return taken({ digestAlgs: [algorithm] });
   const known = 'SHA-1, SHA-256 or SHA-512';
-  return refused(`digests are ${known}: ACLs written with another would match nobody`);
+  return refused(`digests are ${known}: ACLs written with another would match no client`);
 }
 
 function auditLog(value: string): Outcome {

@@ -135,7 +135,7 @@ export function verdictOf(members: readonly Member[]): Verdict {
   const leader = members.find(isLeading);
   const out = members.filter((one) => !isServing(one)).map(({ id }) => id);
   if (leader === undefined) {
-    const sentence = `Nobody leads: no write is taken until a majority of the ${members.length} members has elected a leader.`;
+    const sentence = `There is no leader: writes wait until a majority of the ${members.length} members has elected a leader.`;
     return { kind: 'bad', sentence };
   }
   const epoch = typeof leader.epoch === 'number' ? ` in epoch ${leader.epoch}` : '';

@@ -36,7 +36,7 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'snapshot.installed': () => 'has installed a snapshot from the leader',
   'disk.full': () => 'has a full disk',
   'disk.stepped_out': ({ leader }) =>
-    `serves nobody while its disk is full; leader ${text(leader)} goes on without it`,
+    `serves no clients while its disk is full; leader ${text(leader)} goes on without it`,
   'disk.hands_over': () => 'no longer leads, because its disk is full and others have room',
   'disk.spared': ({ members }) => {
     const which = Array.isArray(members) ? members.join(', ') : UNTOLD;
@@ -74,7 +74,7 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
     `gave up transactions that the ensemble did not commit, which are in ${text(file)}`,
   'tree.discarded': ({ file }) => `gave up its tree, which is in ${text(file)}`,
   'digest.mismatch': ({ zxid }) => `knows of members with different states at ${text(zxid)}`,
-  'server.founded_anew': () => 'begins anew after a first start that was interrupted',
+  'server.founded_anew': () => 'starts over after a first start that was interrupted',
   'server.damaged': ({ damage }) => `does not vote and waits for a snapshot${because(damage)}`,
   'server.list_changed': () => 'waits for a majority with the new list of members',
   'list.settled': () => 'uses the new list of members alone',

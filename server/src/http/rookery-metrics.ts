@@ -261,7 +261,7 @@ function disks({ configuration, health, details }: MemberView, free: DirectorySp
     ),
     gauge(
       'rookery_disk_stepped_out',
-      'Whether it serves nobody because its disk is full and the others go on without it.',
+      'Whether it serves no clients because its disk is full and the others go on without it.',
       health.sparedBy === 0 ? 0 : 1,
     ),
     counter(

@@ -41,7 +41,7 @@ export interface StoresToRestore extends Restored {
 
 /** What `server.damaged` says of a directory into which a restore was interrupted. */
 const INCOMPLETE =
-  'a restore or an import has not ended: remove the directories of all members, and begin anew';
+  'a restore or an import has not ended: remove the directories of all members, and begin again';
 
 /** Resolves with the digest of the state when everything is durable. Rejects with OperatorError. */
 export async function restoreMembers(setup: MembersToRestore): Promise<string> {

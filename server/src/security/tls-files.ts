@@ -256,7 +256,7 @@ function reasonOf(error: unknown): string {
     return 'the passphrase is missing or wrong (passphraseFile)';
   }
   if (/unsupported/i.test(text)) {
-    return `its encryption is too old for OpenSSL 3; make it anew (${text})`;
+    return `its encryption is too old for OpenSSL 3; encrypt it again (${text})`;
   }
   return text;
 }

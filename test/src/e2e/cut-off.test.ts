@@ -76,7 +76,7 @@ it.each(CUTS)(
     await create(survivor, '/cut/during');
     await within('the end of the old connection', DEADLINE_MS, client.closed);
     expect(await answersOf(lone), 'answers of a leader without a quorum').toEqual([]);
-    expect(await old.status(), 'it serves nobody').toBeUndefined();
+    expect(await old.status(), 'it serves no clients').toBeUndefined();
 
     cut.heal(ensemble, old.id);
     await ensemble.serving();

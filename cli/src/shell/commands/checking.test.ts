@@ -132,7 +132,7 @@ it('tells of a member that serves reads alone, and does not compare it', async (
   const readOnly = { mode: 'read-only', zxid: () => '0x100000001' };
   const { code, findings } = await checked([LEADER, FOLLOWER, readOnly]);
   expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['read-only']]);
-  expect(findings[0]?.what).toContain('member 3 serves reads alone');
+  expect(findings[0]?.what).toContain('member 3 serves only reads');
 });
 
 it('tells of full disks, of members that serve and of those that have stepped out', async () => {
@@ -147,7 +147,7 @@ it('tells of full disks, of members that serve and of those that have stepped ou
   expect(findings).toEqual([
     {
       kind: 'no-service',
-      what: `member 3 does not serve: it serves nobody, its disk is ${out.disk}.`,
+      what: `member 3 does not serve: it serves no clients, its disk is ${out.disk}.`,
       remedy: 'Give its disk room: it comes back by itself.',
     },
     {
@@ -166,14 +166,17 @@ it('tells once of a member that waits and is therefore not ready', async () => {
     { ...FOLLOWER, mode: 'waiting', readiness },
   ]);
   expect(findings.map(({ what }) => what)).toEqual([
-    'member 3 does not serve: it has no quorum and serves nobody.',
+    'member 3 does not serve: it has no quorum and serves no clients.',
   ]);
 });
 
 it('does not say to start a member that runs and waits', async () => {
   const { findings } = await checked([LEADER, FOLLOWER, { ...FOLLOWER, mode: 'waiting' }]);
   expect(findings).toMatchObject([
-    { kind: 'no-service', what: 'member 3 does not serve: it has no quorum and serves nobody.' },
+    {
+      kind: 'no-service',
+      what: 'member 3 does not serve: it has no quorum and serves no clients.',
+    },
   ]);
   expect(findings[0]?.remedy).toBe('It runs: the end of its log says what it waits for.');
 });

@@ -135,7 +135,7 @@ async function membersFindings(
 function cutOff({ name }: Asked): Finding {
   return {
     kind: 'read-only',
-    what: `${name} serves reads alone, because it is cut off from the quorum.`,
+    what: `${name} serves only reads, because it is cut off from the quorum.`,
     remedy: 'Look at its log, and at the network between it and the other members.',
   };
 }
@@ -151,7 +151,7 @@ function noLeader(serving: readonly Asked[], askedCount: number): Finding {
   const follower = serving.find(({ status }) => isFollowing(status));
   if (follower === undefined) {
     const remedy = 'No write is taken until a majority runs and its members reach each other.';
-    return { kind: 'no-quorum', what: 'Nobody leads.', remedy };
+    return { kind: 'no-quorum', what: 'There is no leader.', remedy };
   }
   return {
     kind: 'leader-unknown',

@@ -44,7 +44,7 @@ export async function edit(call: Call): Promise<number> {
     if (!keeps) throw error;
     await output.talk(`What you wrote is in ${file}.`);
     if (!(error instanceof BadVersionError)) throw error;
-    throw new NoAnswerError(`${path} was changed by somebody else meanwhile; it is not written.`);
+    throw new NoAnswerError(`${path} was changed by another client meanwhile; it is not written.`);
   } finally {
     if (!keeps) await rm(folder, { recursive: true, force: true });
   }

@@ -47,7 +47,9 @@ async function removeTree(call: Call, path: string): Promise<number> {
   }
   if (!call.flag('yes')) {
     if (!around.isInteractive) {
-      throw new OperatorError(`${what} would go; give --yes where nobody can be asked.`);
+      throw new OperatorError(
+        `${what} would be deleted; give --yes to confirm without a terminal.`,
+      );
     }
     if (!(await around.confirm(`Delete ${what}?`))) {
       await output.talk('Nothing is deleted.');

@@ -15,7 +15,7 @@ const DETAIL: SessionDetail = {
 
 function headsOf(detail: Partial<SessionDetail>): readonly string[] {
   const lines = textOf({ ...DETAIL, ...detail }).split('\n');
-  return lines.filter((line) => line.startsWith('It ') || line.startsWith('What '));
+  return lines.filter((line) => line.startsWith('It ') || line.startsWith('The '));
 }
 
 it('says whether a session owns and watches more than what is listed', () => {
@@ -26,6 +26,6 @@ it('says whether a session owns and watches more than what is listed', () => {
   ]);
   expect(headsOf({ ephemeralPaths: [], watched: null, watchedTruncated: null })).toEqual([
     'It owns nothing.',
-    'What it watches is not told.',
+    'The server does not list what it watches.',
   ]);
 });

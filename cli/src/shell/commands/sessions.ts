@@ -62,7 +62,7 @@ export async function endSession(call: Call): Promise<number> {
   }
   if (!call.flag('yes')) {
     if (!around.isInteractive) {
-      throw new OperatorError(`${what}, would end; give --yes where nobody can be asked.`);
+      throw new OperatorError(`${what}, would end; give --yes to confirm without a terminal.`);
     }
     if (!(await around.confirm(`End ${what}?`))) {
       await output.talk('Nothing is ended.');
@@ -164,7 +164,7 @@ export function textOf(detail: SessionDetail): string {
     headOf('owns', owned, { what: 'ephemeral znodes', isCut: detail.ephemeralPathsTruncated }),
     ...owned,
     watched === undefined
-      ? 'What it watches is not told.'
+      ? 'The server does not list what it watches.'
       : headOf('watches', watched, { what: 'paths', isCut: detail.watchedTruncated === true }),
     ...(watched ?? []),
   ].join('\n');

@@ -11,7 +11,7 @@ export async function watch(call: Call): Promise<number> {
   const events = client.watch(path, { recursive: call.flag('recursive'), signal });
   // Answers come in the order of requests: with this one, the server has the watch.
   await client.exists(path);
-  const below = call.flag('recursive') ? ' and all that is below it' : '';
+  const below = call.flag('recursive') ? ' and everything below it' : '';
   await output.talk(`Watching ${path}${below}; Ctrl-C ends it.`);
   let count = 0;
   try {

@@ -55,7 +55,7 @@ export class SessionsFromWords implements SessionSource {
     let dump: ToldSessions | null = null;
     const [connections, dumps] = await Promise.all([this.#ask('cons'), this.#ask('dump')]);
     if (connections.size === 0 && dumps.size === 0) {
-      throw new OperatorError(`No server tells its sessions. ${this.#gaps.join(' ')}`);
+      throw new OperatorError(`No server lists its sessions. ${this.#gaps.join(' ')}`);
     }
     for (const text of dumps.values()) {
       const told = sessionsIn(text);

@@ -134,7 +134,7 @@ it(
       return rookery(['get', '/', '--connect', `127.0.0.1:${port}`, ...time, ...more]);
     };
     const plain = await get(secureClientPort);
-    expect(plain.output).toContain('it speaks TLS alone: give --tls-ca, or --tls');
+    expect(plain.output).toContain('it speaks only TLS: give --tls-ca, or --tls');
     const secured = await get(clientPort, '--tls-ca', authority.caFile);
     expect(secured.output).toContain('it does not speak TLS');
     expect([plain.code, secured.code]).toEqual([4, 4]);

@@ -24,7 +24,7 @@ it('check says nothing when all is well, and names the members that are gone', a
   await other?.kill();
   await until('the leader has noticed', 30_000, async () => {
     const { out } = await user.run(['check']);
-    return out.includes('Nobody leads') ? true : undefined;
+    return out.includes('There is no leader') ? true : undefined;
   });
 });
 
