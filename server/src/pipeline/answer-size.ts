@@ -1,19 +1,26 @@
 /**
- * Estimates how large the answer to a waiting read will be.
+ * Estimates how large the answer to a waiting read will be. A read that takes long although it
+ * writes little is estimated as an answer that takes as long.
  *
  * The estimate is based on the present state: it does not foresee what other sessions change until
  * the read runs, but does include what its own session writes before it. It never changes or
  * refuses anything: what cannot be read is answered with an error, which is small. Called by
  * Requests for reads that are queued.
  */
-import { JuteReader, MarshallingError, OpCode } from '@rookery/protocol';
+import { JuteReader, OpCode, Perms } from '@rookery/protocol';
 import { NO_NODE, type Tree } from '../state/tree.js';
+import { entriesToJudge, type Requester } from './access.js';
 import { LIST_BYTES_MAX } from './list-bound.js';
 
 /** The estimate for a header and a Stat: most answers have no more. */
 const SMALL_BYTES = 128;
 /** The least to assume for a child's name, because children may be added before the answer. */
 const NAME_BYTES = 64;
+/** What judging an entry of a long ACL for the first time takes. */
+const JUDGED_ENTRY_BYTES = 256;
+/** The estimate for an entry of an ACL in an answer, without its texts. */
+const ACL_ENTRY_BYTES = 64;
+const PATH_LENGTH_BYTES = 4;
 /** The estimate for answers that may have any size and are requested rarely. */
 export const LARGE_BYTES = 1 << 20;
 
@@ -23,6 +30,7 @@ export interface WaitingRead {
   readonly body: Uint8Array;
   /** The largest body of a write of the session since nothing of it was pending. */
   readonly writeBytes: number;
+  readonly requester: Requester;
 }
 
 /** Whether the answer may be large although neither its request nor one znode's data is. */
@@ -40,33 +48,46 @@ export function isListing(opcode: number): boolean {
 }
 
 export function answerBytesOf(tree: Tree, read: WaitingRead): number {
+  const bytes = SMALL_BYTES + read.body.length;
   switch (read.opcode) {
     case OpCode.getData:
-      return SMALL_BYTES + Math.max(read.writeBytes, ofNode(tree, read.body, dataBytes));
+    case OpCode.exists:
     case OpCode.getChildren:
     case OpCode.getChildren2:
-      return SMALL_BYTES + ofNode(tree, read.body, childrenBytes);
+    case OpCode.getAcl:
+      return bytes + ofNode(tree, read);
     case OpCode.getChildrenPage:
     case OpCode.getEphemerals:
     case OpCode.multiRead:
-      return LARGE_BYTES;
     case OpCode.setWatches:
     case OpCode.setWatches2:
-      // One event for each path that it names.
-      return SMALL_BYTES + read.body.length * 2;
+      // The last two name up to thousands of paths, each of which is looked up and may be watched.
+      return LARGE_BYTES;
     default:
-      return SMALL_BYTES;
+      return bytes;
   }
 }
 
-function ofNode(tree: Tree, body: Uint8Array, size: (tree: Tree, node: number) => number): number {
-  const path = pathOf(body);
-  const node = path === null ? NO_NODE : tree.find(path);
-  return node === NO_NODE ? 0 : size(tree, node);
+function ofNode(tree: Tree, read: WaitingRead): number {
+  const { opcode, writeBytes } = read;
+  const least = opcode === OpCode.getData ? writeBytes : 0;
+  const node = nodeOf(tree, read.body);
+  if (node === NO_NODE) return least;
+  return Math.max(least, contentBytes(tree, opcode, node)) + judgingBytes(tree, node, read);
 }
 
-function dataBytes(tree: Tree, node: number): number {
-  return Math.max(0, tree.dataLength(node));
+function contentBytes(tree: Tree, opcode: number, node: number): number {
+  switch (opcode) {
+    case OpCode.getData:
+      return Math.max(0, tree.dataLength(node));
+    case OpCode.getChildren:
+    case OpCode.getChildren2:
+      return childrenBytes(tree, node);
+    case OpCode.getAcl:
+      return aclBytes(tree, node);
+    default:
+      return 0;
+  }
 }
 
 function childrenBytes(tree: Tree, node: number): number {
@@ -75,11 +96,24 @@ function childrenBytes(tree: Tree, node: number): number {
   return Math.min(LIST_BYTES_MAX, Math.max(bytes, tree.listedBytes(node)));
 }
 
-function pathOf(body: Uint8Array): string | null {
-  try {
-    return new JuteReader(body).string();
-  } catch (error) {
-    if (!(error instanceof MarshallingError)) throw error;
-    return null;
+function aclBytes(tree: Tree, node: number): number {
+  let bytes = 0;
+  for (const { scheme, id } of tree.acl(node)) {
+    bytes += ACL_ENTRY_BYTES + scheme.length + id.length;
+    if (bytes >= LARGE_BYTES) break;
   }
+  return bytes;
+}
+
+function judgingBytes(tree: Tree, node: number, { requester }: WaitingRead): number {
+  if (tree.worldMay(node, Perms.read)) return 0;
+  return entriesToJudge(requester, tree.acl(node)) * JUDGED_ENTRY_BYTES;
+}
+
+function nodeOf(tree: Tree, body: Uint8Array): number {
+  const reader = new JuteReader(body);
+  if (reader.remaining < PATH_LENGTH_BYTES) return NO_NODE;
+  const bytes = reader.int();
+  if (bytes < 0 || bytes > reader.remaining) return NO_NODE;
+  return tree.findBytes(reader.view, reader.position, reader.position + bytes);
 }

@@ -3,10 +3,10 @@
  *
  * The rules: a read runs at once if nothing is pending before it, otherwise in its order. A write
  * may be forwarded at once, unless a sync is pending before it. A sync is a barrier: everything
- * after it waits. A write also waits for earlier reads whose answers are large: see
- * ANSWERS_AHEAD_BYTES_MAX. Right before a write is applied, the reads that still wait in front of
- * it run, or its connection is closed (`Requests.onApplying`). An applied write is therefore always
- * at the head, and later reads have not run. This class only orders; it owns its entries.
+ * after it waits. A write also waits for earlier reads that take long or have large answers: see
+ * AHEAD_BYTES_MAX. Right before a write is applied, the reads that still wait in front of it run,
+ * or its connection is closed (`Requests.onApplying`). An applied write is therefore always at the
+ * head, and later reads have not run. This class only orders; it owns its entries.
  */
 import { assert, Fifo, type ForwardedRequest, type Zxid } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
@@ -39,7 +39,7 @@ export interface QueueEntry extends ForwardedRequest {
   /** The member's number of a write or sync, 0 for a read. */
   readonly request: number;
   readonly sinceMs: number;
-  /** The estimated size of the answer to a waiting read; 0 for anything else. */
+  /** For a waiting read the estimate of `answerBytesOf`; 0 for anything else. */
   readonly answerBytes: number;
   /** The work of the write, as the outbox counts it; 0 until the outbox has it. */
   changes: number;
@@ -55,19 +55,21 @@ export interface QueueEntry extends ForwardedRequest {
 export type Passage = 'pass' | 'wait';
 
 /**
- * A write passes only while the answers to the reads that wait before it are no more than this,
- * because those must run before it is applied even if the client does not take its answers.
+ * A write passes only while the reads that wait before it are estimated at no more than this. They
+ * run before it is applied, even if the client does not take its answers and the turn has no time
+ * for them, and one turn may apply the writes of a thousand sessions. A larger read delays only
+ * the writes of its own session.
  */
-const ANSWERS_AHEAD_BYTES_MAX = 1 << 20;
+const AHEAD_BYTES_MAX = 64 << 10;
 
 export class CommitQueue {
   readonly #entries = new Fifo<QueueEntry>();
   /**
-   * The number of entries before the first pending sync, or the first write that waits for large
-   * answers, or the end. Writes before it have passed to the outbox, those after it have not.
+   * The number of entries before the first pending sync, or the first write that waits for
+   * reads, or the end. Writes before it have passed to the outbox, those after it have not.
    */
   #barrier = 0;
-  /** The bytes of the answers to the reads before the barrier. */
+  /** The sum of `answerBytes` of the reads before the barrier. */
   #answersAheadBytes = 0;
   /** The largest body of a write or sync since the queue was last empty. */
   #largestWriteBytes = 0;
@@ -154,7 +156,7 @@ export class CommitQueue {
 
   #mayMoveBarrierBehind({ kind }: QueueEntry): boolean {
     if (kind === 'sync') return false;
-    return kind === 'read' || this.#answersAheadBytes <= ANSWERS_AHEAD_BYTES_MAX;
+    return kind === 'read' || this.#answersAheadBytes <= AHEAD_BYTES_MAX;
   }
 
   /** Moves the barrier behind the entry. */

@@ -45,6 +45,7 @@ import { Touches } from './touches.js';
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */
 type Serving = 'nobody' | 'all' | 'readOnly';
 
+const READS_HAVE_GROWN = 'what it reads before a write has become too large for one turn';
 const WATCHES_EXCEEDED = 'all watches of this member take too much memory, it holds most of them';
 
 export class Pipeline {
@@ -158,6 +159,7 @@ export class Pipeline {
       const connection = this.#connections.get(id);
       if (connection !== undefined) this.#close(connection, WATCHES_EXCEEDED);
     }
+    this.#requests.renew();
     return this.watches.release();
   }
 
@@ -283,8 +285,8 @@ export class Pipeline {
     this.#requests.nowMs = nowMs;
     assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
     const isOwn = this.serving && txn.origin === this.#options.id;
-    const choked = isOwn ? this.#requests.onApplying(txn) : null;
-    if (choked !== null) this.#close(choked, 'reads too slowly');
+    const ended = isOwn ? this.#requests.onApplying(txn) : null;
+    if (ended !== null) this.#close(ended, READS_HAVE_GROWN);
     this.#applier.apply(zxid, txn, isOwn);
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
     if (!this.serving) return;

@@ -40,10 +40,11 @@ import { isDivided, partsOf } from './set-watches.js';
 export const HEADER_BYTES = 8;
 /**
  * When a write is applied, the reads that are parked before it are answered even if the output is
- * full: up to this many bytes, beyond which the connection is closed. The queue has estimated much
- * less, but other sessions may have made the znodes larger since.
+ * full and the turn has no time left. The queue keeps their estimates small, but other sessions may
+ * have made the znodes larger since: all reads of one turn together may have grown by this many
+ * bytes, beyond which the connection of the next one that has grown is closed.
  */
-const FORCED_BYTES_MAX = 8 << 20;
+const GROWN_BYTES_MAX = 8 << 20;
 const NO_PARTS: Uint8Array[] = [];
 const TOO_MANY_WATCHES = 'too many watches';
 const ANSWER_TOO_LARGE = 'the answer is larger than any frame';
@@ -64,6 +65,8 @@ export class Requests {
   readonly #reply: Reused<ReplyRecord> = { operation: '', xid: 0, zxid: 0, latencyMs: 0, nowMs: 0 };
   /** Connections that are held for `room`: their queued requests continue with `onRoom`. */
   readonly #parked = new Set<Connection>();
+  /** What is left of GROWN_BYTES_MAX in this turn. */
+  #grownBytesLeft = GROWN_BYTES_MAX;
   /** Requests that would change anything are refused. */
   isReadOnly = false;
   #state: ReplicatedState;
@@ -118,22 +121,26 @@ export class Requests {
     });
   }
 
+  /** The turn is over. */
+  renew(): void {
+    this.#grownBytesLeft = GROWN_BYTES_MAX;
+  }
+
   /**
    * A transaction of this member is about to be applied: reads that are parked before it run now.
-   * Returns the connection if that is too much for its output, for Pipeline to close.
+   * Returns the connection if they have grown too much for one turn, for Pipeline to close.
    */
   onApplying(txn: Txn): Connection | null {
     if (this.#parked.size === 0) return null;
     const entry = this.#entryOfTxn(txn);
     if (entry === undefined) return null;
     const connection = this.#connectionOf(entry);
-    const { queue, channel } = connection;
-    if (queue.head === entry) return null;
-    const end = channel.writer.length + FORCED_BYTES_MAX;
+    const { queue } = connection;
     while (queue.head !== entry) {
-      if (channel.writer.length > end) return connection;
-      const read = queue.next(this.#state.lastZxid);
+      const read = queue.head;
       assert(read?.kind === 'read', () => `only reads wait before request ${txn.request}`);
+      if (!this.#mayForce(read)) return connection;
+      queue.shift();
       this.#runQueued(connection, read);
     }
     return null;
@@ -285,7 +292,8 @@ export class Requests {
     const body = record.rest();
     const inParts = isInParts(connection, opcode, body.length);
     const parts = inParts ? partsOf(opcode, body) : NO_PARTS;
-    const writeBytes = connection.queue.largestWriteBytes;
+    const { requester, queue } = connection;
+    const writeBytes = queue.largestWriteBytes;
     return {
       connection: connection.id,
       ownSession: connection.session,
@@ -298,14 +306,16 @@ export class Requests {
       hasBegun: false,
       session: isLocalId(connection.session) ? LOCAL_SESSION : connection.session,
       attachment: connection.attachment,
-      identities: connection.requester.identities,
-      requester: connection.requester,
+      identities: requester.identities,
+      requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.nowMs,
       changes: 0,
       znode: kind === 'write' ? (this.#parts.auditor?.znodeOf(opcode, body) ?? null) : null,
       answerBytes:
-        kind === 'read' ? answerBytesOf(this.#state.tree, { opcode, body, writeBytes }) : 0,
+        kind === 'read'
+          ? answerBytesOf(this.#state.tree, { opcode, body, writeBytes, requester })
+          : 0,
       isForwarded: false,
       syncedAt: null,
     };
@@ -376,11 +386,17 @@ export class Requests {
     return isSet;
   }
 
+  /** Whether the turn has room for what the answer has grown by since it was estimated. */
+  #mayForce({ opcode, body, requester, answerBytes }: QueueEntry): boolean {
+    const now = answerBytesOf(this.#state.tree, { opcode, body, requester, writeBytes: 0 });
+    const grownBytes = Math.max(0, now - answerBytes);
+    this.#grownBytesLeft -= grownBytes;
+    return grownBytes === 0 || this.#grownBytesLeft >= 0;
+  }
+
   #runQueued(connection: Connection, entry: QueueEntry): void {
-    let isSet = true;
-    while (isSet && entry.partsBefore.length > 0) isSet = this.#runPart(connection, entry);
     if (entry.hasBegun) connection.channel.keep(0);
-    if (isSet) this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
+    this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
     this.#answered(connection, entry);
   }
 

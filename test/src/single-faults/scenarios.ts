@@ -1,6 +1,7 @@
 /**
  * Lists all scenarios in the order in which they are played.
  */
+import { crowdedTurns } from './crowded-turns.js';
 import { damagedFiles } from './damaged-files.js';
 import { fullDisk } from './full-disk.js';
 import { greedyAddress } from './greedy-address.js';
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   greedyAddress,
   manyEphemerals,
   hostileRequests,
+  crowdedTurns,
   greedyWatches,
   stoppedClock,
 ];
