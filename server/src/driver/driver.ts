@@ -176,7 +176,7 @@ export class Driver {
     if (this.#zab.hasMore) this.#deliverMore();
     this.#sendAll();
     this.#leaderService?.renew();
-    const hasWatchesToRemove = this.#pipeline.releaseWatches();
+    const hasWatchesToRemove = this.#pipeline.endTurn();
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesToRemove || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();

@@ -7,13 +7,14 @@
  * ACL of the node that the event names, as it was before a delete; of anything else neither its
  * watch nor a figure shows that there was a change. The Stat of each create and
  * setData of a multi is kept for the answer, because a later operation of the same multi may change
- * it. Called by Pipeline, and for the answer by Requests.
+ * it. Connections that hear of too many changes in one turn lose their watches: see EventBudget.
+ * Called by Pipeline, and for the answer by Requests.
  */
 import {
   assert,
   EventType,
   InvariantViolation,
-  type JuteWriter,
+  JuteWriter,
   MultiResponse,
   type MultiResult,
   OpCode,
@@ -28,10 +29,11 @@ import { OpView } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { Acl, NodeOp, Txn } from '../state/txn.js';
-import type { EmitWatchEvent, WatchTable } from '../state/watches.js';
+import type { EmitWatchEvent, WatchChange, WatcherId, WatchTable } from '../state/watches.js';
 import { mayDo } from './access.js';
 import type { Connections } from './connections.js';
 import { writeEvent } from './event.js';
+import type { EventBudget } from './event-budget.js';
 import { beginReply, writeError } from './reply.js';
 
 const NO_ACL: readonly Acl[] = [];
@@ -40,6 +42,13 @@ export class Applier implements ChangeSink {
   readonly #state: ReplicatedState;
   readonly #watches: WatchTable;
   readonly #connections: Pick<Connections, 'get'>;
+  readonly #budget: EventBudget;
+  /** The event that was written last, whose frame other watchers of the change get a copy of. */
+  readonly #frame = new JuteWriter();
+  #frameType: EventType = EventType.none;
+  #framePath: string | null = null;
+  /** Those that have lost their watches because of EventBudget. */
+  #excess: WatcherId[] = [];
   /** The transaction that is being applied, or was applied last. */
   #zxid: Zxid = 0;
   /** For each create and setData of a multi, in order: its Stat before the next operation. */
@@ -47,15 +56,29 @@ export class Applier implements ChangeSink {
   /** The ACL of the node whose change is being reported. */
   #acl: readonly Acl[] = NO_ACL;
 
-  constructor(state: ReplicatedState, watches: WatchTable, connections: Pick<Connections, 'get'>) {
+  constructor(
+    state: ReplicatedState,
+    watches: WatchTable,
+    connections: Pick<Connections, 'get'>,
+    budget: EventBudget,
+  ) {
     this.#state = state;
     this.#watches = watches;
     this.#connections = connections;
+    this.#budget = budget;
+  }
+
+  /** The watchers that have lost their watches since the last call, and must be closed. */
+  takeExcess(): readonly WatcherId[] {
+    const excess = this.#excess;
+    if (excess.length > 0) this.#excess = [];
+    return excess;
   }
 
   /** If `isOwn`, a client of this member may wait for the answer, which `writeReply` writes. */
   apply(zxid: Zxid, txn: Txn, isOwn: boolean): void {
     this.#zxid = zxid;
+    this.#framePath = null;
     this.#stats = isOwn && txn.op.kind === 'multi' ? [] : null;
     this.#state.apply(zxid, txn, this);
     // All events are written by now: this ends the count of watchers that heard of a change.
@@ -105,19 +128,27 @@ export class Applier implements ChangeSink {
     this.#stats?.push(this.#state.tree.stat(node));
     if (this.#watches.isEmpty) return;
     this.#acl = this.#state.tree.acl(node);
-    this.#watches.trigger({ kind: 'created', path: op.path }, this.#emit);
+    this.#trigger({ kind: 'created', path: op.path });
   }
 
   deleted(path: string, acl: readonly Acl[]): void {
     this.#acl = acl;
-    this.#watches.trigger({ kind: 'deleted', path }, this.#emit);
+    this.#trigger({ kind: 'deleted', path });
   }
 
   dataChanged(op: WithPath, node: number): void {
     this.#stats?.push(this.#state.tree.stat(node));
     if (this.#watches.isEmpty) return;
     this.#acl = this.#state.tree.acl(node);
-    this.#watches.trigger({ kind: 'dataChanged', path: op.path }, this.#emit);
+    this.#trigger({ kind: 'dataChanged', path: op.path });
+  }
+
+  #trigger(change: WatchChange): void {
+    for (const watcher of this.#budget.takeExcess()) {
+      this.#watches.removeWatcher(watcher);
+      this.#excess.push(watcher);
+    }
+    this.#watches.trigger(change, this.#emit);
   }
 
   readonly #emit: EmitWatchEvent = (watcher, type, path) => {
@@ -126,9 +157,23 @@ export class Applier implements ChangeSink {
     const { requester, channel } = connection;
     if (!mayDo(requester, this.#aclOf(type, path), Perms.read)) return false;
     this.#watches.fanOut.told(type, path);
-    channel.stats.sentEvent(writeEvent(channel.writer, { zxid: this.#zxid, type, path }));
+    this.#budget.add(watcher);
+    channel.stats.sentEvent(this.#write(channel.writer, type, path));
     return true;
   };
+
+  /** Returns the size of the frame, which is encoded once for all watchers of a change. */
+  #write(writer: JuteWriter, type: EventType, path: string): number {
+    const frame = this.#frame;
+    if (type !== this.#frameType || path !== this.#framePath) {
+      this.#frameType = type;
+      this.#framePath = path;
+      frame.reset();
+      writeEvent(frame, { zxid: this.#zxid, type, path });
+    }
+    writer.rawWithin(frame.view, 0, frame.length);
+    return frame.length;
+  }
 
   #aclOf(type: EventType, path: string): readonly Acl[] {
     if (type !== EventType.childrenChanged) return this.#acl;

@@ -153,7 +153,7 @@ describe('sixty sessions, each with a read that waits between two writes', () =>
       ensemble.forward();
       client.softBytes = -1;
       ensemble.apply();
-      ensemble.leader.pipeline.releaseWatches();
+      ensemble.leader.pipeline.endTurn();
       expect(client.state).toBe('open');
     }
   });

@@ -33,6 +33,8 @@ export interface PipelineOptions {
   readonly multiOpsMax: number;
   /** A watch beyond them is refused; a connection that brings too many along is closed. */
   readonly watchLimits: WatchLimits;
+  /** The watch events of a turn from which on watchers give way; by default EVENTS_PER_TURN. */
+  readonly eventsPerTurn?: number;
   /**
    * Requests are numbered from here on. No number of an earlier run of this member may come again,
    * because a transaction of that run may still be delivered.

@@ -28,6 +28,7 @@ import { Auditor } from './audit.js';
 import type { ClientChannel, ConnectionId } from './client-channel.js';
 import { Connection } from './connection.js';
 import { Connections } from './connections.js';
+import { EventBudget } from './event-budget.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { HotRequests } from './hot-requests.js';
 import { Authenticator } from './identities.js';
@@ -46,6 +47,7 @@ import { Touches } from './touches.js';
 type Serving = 'nobody' | 'all' | 'readOnly';
 
 const READS_HAVE_GROWN = 'what it reads before a write has become too large for one turn';
+const EVENTS_EXCEEDED = 'one turn had too many watch events, it heard most of them';
 const WATCHES_EXCEEDED = 'all watches of this member take too much memory, it holds most of them';
 
 export class Pipeline {
@@ -62,6 +64,7 @@ export class Pipeline {
   readonly #requests: Requests;
   readonly #auditor: Auditor | null;
   readonly #connections = new Connections();
+  readonly #events: EventBudget;
   readonly #touches: Touches;
   #state: ReplicatedState;
   #applier: Applier;
@@ -101,7 +104,9 @@ export class Pipeline {
     const parts = { outbox, throttle, logins, watches, connections, auditor, multiOpsMax };
     this.#requests = new Requests(state, parts);
     this.#state = state;
-    this.#applier = new Applier(state, watches, connections);
+    const groupsOf = (id: ConnectionId) => connections.groupsOf(id);
+    this.#events = new EventBudget(groupsOf, options.eventsPerTurn);
+    this.#applier = new Applier(state, watches, connections, this.#events);
   }
 
   get serving(): boolean {
@@ -151,15 +156,17 @@ export class Pipeline {
   }
 
   /**
-   * Called once a turn: closes the connections whose watches gave way to others, and continues to
-   * remove the watches of connections that are gone. Returns true if some of these are left.
+   * Called at the end of each turn: renews what one turn may do, closes the connections whose
+   * watches gave way to others, and continues to remove the watches of connections that are gone.
+   * Returns true if some of these are left.
    */
-  releaseWatches(): boolean {
+  endTurn(): boolean {
     for (const id of [...this.watches.yielded]) {
       const connection = this.#connections.get(id);
       if (connection !== undefined) this.#close(connection, WATCHES_EXCEEDED);
     }
     this.#requests.renew();
+    this.#events.renew();
     return this.watches.release();
   }
 
@@ -194,7 +201,7 @@ export class Pipeline {
     this.#state = state;
     this.#requests.state = state;
     this.watches.tree = state.tree;
-    this.#applier = new Applier(state, this.watches, this.#connections);
+    this.#applier = new Applier(state, this.watches, this.#connections, this.#events);
   }
 
   onOpen(id: ConnectionId, channel: ClientChannel, nowMs: number): void {
@@ -288,6 +295,10 @@ export class Pipeline {
     const ended = isOwn ? this.#requests.onApplying(txn) : null;
     if (ended !== null) this.#close(ended, READS_HAVE_GROWN);
     this.#applier.apply(zxid, txn, isOwn);
+    for (const id of this.#applier.takeExcess()) {
+      const connection = this.#connections.get(id);
+      if (connection !== undefined) this.#close(connection, EVENTS_EXCEEDED);
+    }
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
     if (!this.serving) return;
     const begins = txn.op.kind === 'beginClose';

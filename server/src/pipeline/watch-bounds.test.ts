@@ -107,14 +107,14 @@ describe('a client that holds most of the watches of a member', () => {
     const client = ensemble.connect(1, third);
     setWatches(client, 3);
     expect(client.takeOne().error).toBe(ok);
-    pipeline.releaseWatches();
+    pipeline.endTurn();
     expect(client.state).toBe('open');
     expect(attackers.map(({ state }) => state).sort()).toEqual(['closed', 'open']);
     expect([...pipeline.watches.pathsOf('data', client.id)]).toEqual(['/w0', '/w1', '/w2']);
     // The one that was closed comes back and cannot close the small one.
     const again = ensemble.connect(1, first);
     fill(again);
-    pipeline.releaseWatches();
+    pipeline.endTurn();
     expect(client.state).toBe('open');
   });
 
@@ -126,7 +126,7 @@ describe('a client that holds most of the watches of a member', () => {
     expect(watchMissing(client, 0)).toEqual([noNode]);
     expect(watchMissing(attacker, 1)).toEqual([systemError]);
     expect(ensemble.leader.pipeline.watches.watchCount).toBe(1);
-    ensemble.leader.pipeline.releaseWatches();
+    ensemble.leader.pipeline.endTurn();
     expect(attacker.state).toBe('closed');
   });
 
@@ -141,7 +141,7 @@ describe('a client that holds most of the watches of a member', () => {
       const client = ensemble.connect(1, '10.0.0.2');
       // As many as one of the others has: by itself none of them is larger.
       for (let at = 0; at < 10; at++) expect(watchMissing(client, at)).toEqual([noNode]);
-      ensemble.leader.pipeline.releaseWatches();
+      ensemble.leader.pipeline.endTurn();
       expect(client.state).toBe('open');
       expect(many.filter(({ state }) => state === 'closed').length).toBeGreaterThan(0);
     }
@@ -151,12 +151,12 @@ describe('a client that holds most of the watches of a member', () => {
     const ensemble = ensembleOf(20, full);
     const clients = [1, 2, 3, 4].map((host) => ensemble.connect(1, `10.0.0.${host}`));
     for (const client of clients) fill(client);
-    ensemble.leader.pipeline.releaseWatches();
+    ensemble.leader.pipeline.endTurn();
     expect(clients.map(({ state }) => state)).toContain('open');
     const before = clients.filter(({ state }) => state === 'open').length;
     for (let round = 0; round < 20; round++) {
       for (const client of clients) if (client.state === 'open') watchNext(client);
-      ensemble.leader.pipeline.releaseWatches();
+      ensemble.leader.pipeline.endTurn();
     }
     expect(clients.filter(({ state }) => state === 'open')).toHaveLength(before);
   });

@@ -9,9 +9,9 @@ export const requestMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'events of a change come before its own reply and before later reads (invariant 6)',
     in: 'Applier.#emit',
-    find: 'channel.stats.sentEvent(writeEvent(channel.writer, { zxid: this.#zxid, type, path }));',
-    replace: `const event = { zxid: this.#zxid, type, path };
-      this.late.push(() => channel.stats.sentEvent(writeEvent(channel.writer, event)));`,
+    find: 'channel.stats.sentEvent(this.#write(channel.writer, type, path));',
+    replace: `this.late.push(() =>
+        channel.stats.sentEvent(this.#write(channel.writer, type, path)));`,
     also: [
       {
         in: 'Applier.#stats',

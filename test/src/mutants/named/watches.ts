@@ -68,10 +68,9 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4655-events-without-a-zxid',
     area: 'named',
-    in: 'Applier.#emit',
-    find: 'channel.stats.sentEvent(writeEvent(channel.writer, { zxid: this.#zxid, type, path }));',
-    replace:
-      'channel.stats.sentEvent(writeEvent(channel.writer, { zxid: Math.min(-1, this.#zxid), type, path }));',
+    in: 'Applier.#write',
+    find: 'writeEvent(frame, { zxid: this.#zxid, type, path });',
+    replace: 'writeEvent(frame, { zxid: Math.min(-1, this.#zxid), type, path });',
     breaks: 'an event carries the zxid of its change',
     scenario: scenario(WATCHES, 'ZK-4655: an event carries the zxid of the change that it reports'),
   },

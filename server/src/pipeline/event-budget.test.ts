@@ -1,0 +1,123 @@
+/**
+ * The watch events of one turn are bounded: where one multi changes what very many connections
+ * watch, those who hear most give way, and nobody else. What is counted is events, not time.
+ */
+import { AddWatchRequest, MultiRequest, type MultiRequestOp, OpCode } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
+import { EventBudget } from './event-budget.js';
+
+const EVENTS_PER_TURN = 4_096;
+const OPS = 64;
+const RECURSIVE = 1;
+const paths = Array.from({ length: OPS }, (_, index) => `/fan/${index}`);
+
+function scene() {
+  const ensemble = new TestEnsemble({ pipeline: { eventsPerTurn: EVENTS_PER_TURN } });
+  const author = ensemble.connect(1, '10.0.0.1');
+  author.create('/fan');
+  ensemble.settle();
+  author.take();
+  return { ensemble, author, pipeline: ensemble.leader.pipeline };
+}
+
+function watchersOf(ensemble: TestEnsemble, count: number, address: string): TestClient[] {
+  return Array.from({ length: count }, () => {
+    const client = ensemble.connect(1, address);
+    client.send(OpCode.addWatch, AddWatchRequest, { path: '/fan', mode: RECURSIVE });
+    client.take();
+    return client;
+  });
+}
+
+function createAll(client: TestClient): void {
+  const ops = paths.map((path): MultiRequestOp => {
+    const request = { path, data: null, acl: OPEN_ACL, flags: 0 };
+    return { opcode: OpCode.create, request };
+  });
+  client.send(OpCode.multi, MultiRequest, { ops });
+}
+
+describe('a multi of very many changes that many connections watch', () => {
+  it('is heard of by everybody as long as its events fit into a turn', () => {
+    const { ensemble, author } = scene();
+    const count = EVENTS_PER_TURN / OPS;
+    const watchers = watchersOf(ensemble, count, '10.0.0.2');
+    createAll(author);
+    ensemble.settle();
+    expect(author.takeSummary()).toEqual(['reply 2 0']);
+    const events = paths.map((path) => `event 1 ${path}`);
+    for (const watcher of watchers) expect(watcher.takeSummary()).toEqual(events);
+  });
+
+  it('costs most connections of the largest address theirs beyond that, and nobody else', () => {
+    const { ensemble, author, pipeline } = scene();
+    const attackers = watchersOf(ensemble, 200, '10.0.0.2');
+    const others = ['10.0.0.3', '10.0.0.4'].flatMap((at) => watchersOf(ensemble, 1, at));
+    const idle = ensemble.connect(1, '10.0.0.2');
+    createAll(author);
+    ensemble.settle();
+    expect(author.takeSummary()).toEqual(['reply 2 0']);
+    const closed = attackers.filter(({ state }) => state === 'closed');
+    expect(closed.length).toBeGreaterThan(50);
+    for (const { closedBecause } of closed) expect(closedBecause).toMatch(/too many watch events/);
+    const events = [...attackers, ...others].reduce((sum, { stats }) => sum + stats.events, 0);
+    expect(events).toBeLessThan(2 * EVENTS_PER_TURN);
+    expect(idle.state).toBe('open');
+    for (const other of others) expect(other.takeSummary()).toHaveLength(OPS);
+    const stayed = attackers.filter(({ state }) => state === 'open');
+    for (const attacker of stayed) expect(attacker.takeSummary()).toHaveLength(OPS);
+    expect(pipeline.watches.watchCount).toBe(stayed.length + others.length);
+    expect(pipeline.outstanding).toBe(0);
+  });
+
+  it('may cost its author the connection, and is applied all the same', () => {
+    const { ensemble, pipeline } = scene();
+    const all = watchersOf(ensemble, 200, '10.0.0.2');
+    for (const author of all) {
+      author.delete('/fan/0');
+      ensemble.settle();
+    }
+    for (const one of all) one.take();
+    const [author] = all;
+    if (author !== undefined) createAll(author);
+    ensemble.settle();
+    expect(ensemble.leader.state.tree.find('/fan/63')).toBeGreaterThan(0);
+    expect(author?.state).toBe('closed');
+    expect(pipeline.outstanding).toBe(0);
+  });
+
+  it('is heard of by as many again in the next turn', () => {
+    const { ensemble, author, pipeline } = scene();
+    const watchers = watchersOf(ensemble, EVENTS_PER_TURN / OPS, '10.0.0.2');
+    createAll(author);
+    ensemble.settle();
+    pipeline.endTurn();
+    author.delete('/fan/0');
+    ensemble.settle();
+    for (const watcher of watchers) {
+      expect(watcher.state).toBe('open');
+      expect(watcher.takeSummary()).toHaveLength(OPS + 1);
+    }
+  });
+});
+
+describe('the budget of a turn', () => {
+  it('lets the largest group give way, and of single watchers as many as heard half', () => {
+    const budget = new EventBudget(
+      (watcher) => [watcher < 10 ? 'one' : `other ${watcher}`],
+      EVENTS_PER_TURN,
+    );
+    for (let event = 0; event < EVENTS_PER_TURN; event += 1) {
+      expect(budget.takeExcess()).toEqual([]);
+      budget.add(event % 40);
+    }
+    const leaving = budget.takeExcess();
+    expect(leaving.slice(0, 10).toSorted((one, other) => one - other)).toEqual(
+      Array.from({ length: 10 }, (_, index) => index),
+    );
+    expect(leaving).toHaveLength(20);
+    expect(budget.takeExcess()).toEqual([]);
+  });
+});

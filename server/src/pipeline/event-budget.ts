@@ -1,0 +1,79 @@
+/**
+ * Bounds the watch events of one turn, and chooses whose connections are closed beyond that.
+ *
+ * One multi may change thousands of znodes below a path that hundreds of connections watch, and all
+ * of its events are written before anything else is answered. When the bound is reached, those who
+ * hear most give way, the ones of the largest address or user first, until half of what is heard is
+ * gone, and again whenever a sixteenth of the bound has followed. Owned by Pipeline; the Applier
+ * counts in it and asks it before each change.
+ */
+import type { WatcherId, WatchGroupsOf } from '../state/watches.js';
+
+/** Some 50 ms of processor time: a thousand changes that 262 connections watch. */
+const EVENTS_PER_TURN = 1 << 18;
+/**
+ * The part of the bound from which on it is counted who hears of changes: mostly a turn has far
+ * fewer events.
+ */
+const COUNTED_FROM = 1 / 2;
+/** The part of the bound that may follow, after some have given way, until others have to. */
+const MORE = 1 / 16;
+const NOBODY: readonly WatcherId[] = [];
+
+export class EventBudget {
+  readonly #groupsOf: WatchGroupsOf;
+  readonly #eventsMax: number;
+  readonly #heard = new Map<WatcherId, number>();
+  #events = 0;
+
+  constructor(groupsOf: WatchGroupsOf, eventsMax = EVENTS_PER_TURN) {
+    this.#groupsOf = groupsOf;
+    this.#eventsMax = eventsMax;
+  }
+
+  /** One event was written. */
+  add(watcher: WatcherId): void {
+    this.#events += 1;
+    if (this.#events <= this.#eventsMax * COUNTED_FROM) return;
+    this.#heard.set(watcher, (this.#heard.get(watcher) ?? 0) + 1);
+  }
+
+  /** The watchers that give way now and must get no further event; mostly none. */
+  takeExcess(): readonly WatcherId[] {
+    if (this.#events < this.#eventsMax) return NOBODY;
+    this.#events = this.#eventsMax * (1 - MORE);
+    const leaving = this.#largest();
+    for (const watcher of leaving) this.#heard.delete(watcher);
+    return leaving;
+  }
+
+  /** The turn is over. */
+  renew(): void {
+    this.#events = 0;
+    if (this.#heard.size > 0) this.#heard.clear();
+  }
+
+  /** Those who have heard half of all events together, by groups and from the largest on. */
+  #largest(): readonly WatcherId[] {
+    const sums = new Map<string, number>();
+    let wanted = 0;
+    for (const [watcher, events] of this.#heard) {
+      wanted += events / 2;
+      for (const group of this.#groupsOf(watcher)) {
+        sums.set(group, (sums.get(group) ?? 0) + events);
+      }
+    }
+    const all = [...this.#heard].map(([watcher, events]) => {
+      const group = Math.max(...this.#groupsOf(watcher).map((name) => sums.get(name) ?? 0));
+      return { watcher, events, group };
+    });
+    all.sort((one, other) => other.group - one.group || other.events - one.events);
+    const leaving: WatcherId[] = [];
+    for (const { watcher, events } of all) {
+      if (wanted <= 0) break;
+      wanted -= events;
+      leaving.push(watcher);
+    }
+    return leaving;
+  }
+}
