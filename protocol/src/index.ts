@@ -209,15 +209,7 @@ export {
   RequestWriter,
 } from './peer/request-batch.js';
 export {
-  ASKING_SINCE,
-  BACKUPS_SINCE,
-  CLOCKS_SINCE,
   commonWireVersion,
-  DIGESTS_SINCE,
-  DISK_FULL_SINCE,
-  LEADER_DURABLE_SINCE,
-  LEGACY_WIRE_VERSION,
-  ROOM_SINCE,
   WIRE_VERSION_MAX,
   WIRE_VERSION_MIN,
   type WireVersions,

@@ -10,7 +10,7 @@ import type { PeerId } from './proposal.js';
  */
 export interface Hello {
   readonly kind: 'hello';
-  /** The highest wire version that the sender speaks; the only one if `offer` is null. */
+  /** The highest wire version that the sender speaks. */
   readonly version: number;
   readonly id: PeerId;
   readonly to: PeerId;
@@ -18,8 +18,7 @@ export interface Hello {
   readonly instance: string;
   readonly ensembleId: string;
   readonly founded: boolean;
-  /** Null from a release that speaks LEGACY_WIRE_VERSION alone. */
-  readonly offer: HelloOffer | null;
+  readonly offer: HelloOffer;
 }
 
 /** A start of a member on one data directory. */

@@ -49,19 +49,7 @@ import type {
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
 import { RequestBatch } from './request-batch.js';
-import {
-  ASKING_SINCE,
-  ATTACHMENTS_SINCE,
-  BACKUPS_SINCE,
-  CLOCKS_SINCE,
-  DIGESTS_SINCE,
-  DISK_FULL_SINCE,
-  LEADER_DURABLE_SINCE,
-  LEGACY_WIRE_VERSION,
-  ROOM_SINCE,
-  WIRE_VERSION_MAX,
-  WIRE_VERSION_MIN,
-} from './wire-version.js';
+import { RESERVED_FIELD_SINCE, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from './wire-version.js';
 
 export type LinkMessage = PeerMessage | Hello | AuthenticationMessage | Refuse;
 
@@ -138,6 +126,12 @@ const sparedMembers: Field<readonly number[] | undefined> = {
   unpack: (packed) => memberList.unpack(packed),
 };
 
+/** `reserved` of an `upToDate` is absent where nothing uses it. */
+const reserved: Field<number | undefined> = {
+  pack: (value) => uint.pack(value ?? 0),
+  unpack: (packed) => uint.unpack(packed),
+};
+
 /** One byte string, so that what was written once goes to every follower and to the log. */
 const proposalBatch: Field<ProposalBatch> = {
   pack: ({ bytes }) => bytes,
@@ -167,9 +161,9 @@ const LAYOUTS: {
     ensembleId: text,
     founded: flag,
     sound: flag,
-    former: added(11, formerLists, []),
-    full: added(ROOM_SINCE, fullFlag, false),
-    spares: added(ROOM_SINCE, sparedMembers, []),
+    former: formerLists,
+    full: fullFlag,
+    spares: sparedMembers,
   }),
   followerInfo: message(3, { acceptedEpoch: epoch }),
   newEpoch: message(4, { epoch, established: flag }),
@@ -180,13 +174,13 @@ const LAYOUTS: {
     applied: zxid,
     history,
     snapshotOnly: flag,
-    lineage: added(10, lineage, []),
+    lineage: lineage,
   }),
   syncStart: message(6, {
     mode: oneOf('diff', 'trunc', 'snap'),
     after: zxid,
-    lineage: added(10, lineage, []),
-    diverged: added(10, flag, false),
+    lineage: lineage,
+    diverged: flag,
   }),
   snapshotDone: message(7, { zxid }),
   propose: message<Propose>(PROPOSE_CODE, { batch: proposalBatch }),
@@ -194,13 +188,16 @@ const LAYOUTS: {
     epoch,
     last: zxid,
     ensembleId: text,
-    leaseMs: added(9, natural(LEASE_MS_MAX), 0),
+    leaseMs: natural(LEASE_MS_MAX),
   }),
   ackNewLeader: message(10, { epoch, last: zxid }),
-  upToDate: message(11, { committed: zxid }),
+  upToDate: message(11, {
+    committed: zxid,
+    reserved: added(RESERVED_FIELD_SINCE, reserved, 0),
+  }),
   ack: message(12, { zxid }),
   commit: message(13, { zxid }),
-  leaderDurable: message(30, { zxid }, { since: LEADER_DURABLE_SINCE }),
+  leaderDurable: message(30, { zxid }),
   confirm: message(14, { round: uint }),
   confirmAck: message(15, { round: uint }),
   requests: message<ForwardedRequests>(REQUESTS_CODE, { batch: requestBatch }),
@@ -210,32 +207,25 @@ const LAYOUTS: {
     request: uint,
     session: uint,
     password: bytes,
-    attachment: added(ATTACHMENTS_SINCE, uint, 0),
+    attachment: uint,
   }),
   attached: message(20, { request: uint, valid: flag, timeoutMs: uint }),
   detach: message(21, {
     session: uint,
     request: uint,
-    attachment: added(ATTACHMENTS_SINCE, uint, 0),
+    attachment: uint,
   }),
   touch: message(22, { sessions: list(uint) }),
   snapshotChunk: message(23, { index: uint, records: list(pair(bytes, bytes)) }),
   snapshotAck: message(24, { index: uint }),
-  clock: message(27, { wallMs: date }, { since: CLOCKS_SINCE }),
-  digests: message(
-    28,
-    { digests: list(struct<DigestAt>({ zxid, digest: shortText(DIGEST_CHARACTERS_MAX) })) },
-    { since: DIGESTS_SINCE },
-  ),
-  diverged: message(29, { zxid }, { since: DIGESTS_SINCE }),
-  diskFull: message(31, { freeBytes: uint }, { since: DISK_FULL_SINCE }),
-  backupNews: message(35, { slot: uint, isDone: flag }, { since: BACKUPS_SINCE }),
-  ask: message(
-    36,
-    { number: uint, question: shortText(QUESTION_CHARACTERS_MAX) },
-    { since: ASKING_SINCE },
-  ),
-  tell: message(37, { number: uint, answer: bytes }, { since: ASKING_SINCE }),
+  clock: message(27, { wallMs: date }),
+  digests: message(28, {
+    digests: list(struct<DigestAt>({ zxid, digest: shortText(DIGEST_CHARACTERS_MAX) })),
+  }),
+  diverged: message(29, { zxid }),
+  backupNews: message(35, { slot: uint, isDone: flag }),
+  ask: message(36, { number: uint, question: shortText(QUESTION_CHARACTERS_MAX) }),
+  tell: message(37, { number: uint, answer: bytes }),
   hello: message(
     25,
     {
@@ -245,7 +235,7 @@ const LAYOUTS: {
       instance: text,
       ensembleId: text,
       founded: flag,
-      offer: added(LEGACY_WIRE_VERSION + 1, helloOffer, null),
+      offer: helloOffer,
     },
     { isOpen: true },
   ),
@@ -259,7 +249,7 @@ const LAYOUTS: {
     },
     { isOpen: true },
   ),
-  refuse: message(26, { reason: text, isLasting: added(7, flag, true) }, { isOpen: true }),
+  refuse: message(26, { reason: text, isLasting: flag }, { isOpen: true }),
 };
 
 const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
@@ -273,18 +263,11 @@ const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 /**
  * Returns a whole frame, including its length, in memory to which nobody writes anything else. A
  * batch of proposals or of requests is not copied where it has headroom for the frame's head.
- * `version` is the link's. A hello, a refusal and a `propose` do not depend on it; a batch of
- * requests does, because it has no attachments on links of the first version.
+ * `version` is the link's. A hello, a refusal and a batch do not depend on it.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') return batchFrame(PROPOSE_CODE, value.batch);
-  if (value.kind === 'requests') {
-    const hasAttachments = version >= ATTACHMENTS_SINCE;
-    return batchFrame(
-      REQUESTS_CODE,
-      hasAttachments ? value.batch : value.batch.withoutAttachments(),
-    );
-  }
+  if (value.kind === 'requests') return batchFrame(REQUESTS_CODE, value.batch);
   // The union of layouts cannot be called with the union of messages; the kind ties the two.
   const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
   const { code, fields, since, isOpen } = layout;
@@ -343,7 +326,7 @@ export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX)
     throw new MarshallingError(`a message ${kind} on a link of version ${version}`);
   }
   const count = packed.length - 1;
-  const size = fields.sizeAt(isOpen ? LEGACY_WIRE_VERSION : version);
+  const size = fields.sizeAt(isOpen ? WIRE_VERSION_MIN : version);
   if (count < size || (count > size && !isOpen)) {
     throw new MarshallingError(`a message ${kind} of ${count} fields, not ${size}`);
   }

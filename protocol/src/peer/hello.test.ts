@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { MarshallingError } from '../jute/marshalling-error.js';
 import { decodePeerMessage, encodePeerFrame } from './codec.js';
 import { added, epoch, flag, Layout, text } from './fields.js';
-import { LEGACY_WIRE_VERSION, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from './wire-version.js';
+import { WIRE_VERSION_MAX, WIRE_VERSION_MIN } from './wire-version.js';
+
+const WIRE_VERSION_MAX_BEFORE_0_3 = 17;
 
 const packr = new Packr({ useRecords: false });
 
@@ -22,12 +24,7 @@ describe('a hello', () => {
     expect(hello).toMatchObject({ kind: 'hello', version: 9, id: 1, to: 3, offer: expected });
   });
 
-  it('of a release without an offer is read, so that it can be refused by its version', () => {
-    const hello = decodePeerMessage(packr.pack([25, 6, 1, 3, 'i', '', false]));
-    expect(hello).toMatchObject({ kind: 'hello', version: 6, id: 1, to: 3, offer: null });
-  });
-
-  it('begins with what releases without an offer read, and with none of their versions', () => {
+  it('has the layout that releases before 0.3.0 read, and a version that none of them speaks', () => {
     const levels = { level: 1, levelMax: 2, levelAgreed: 2 };
     const start = { incarnation: 'i', count: 1, instance: 'p' };
     const said = { shared: [], treeBytes: 0, start, earlierStarts: ['o'], lastSeen: start };
@@ -39,7 +36,7 @@ describe('a hello', () => {
     expect(code).toBe(25);
     expect(fields.slice(0, 6)).toEqual([version, 1, 3, 'i', 'e', true]);
     expect(fields).toHaveLength(7);
-    expect(WIRE_VERSION_MIN).toBeGreaterThan(LEGACY_WIRE_VERSION);
+    expect(WIRE_VERSION_MIN).toBeGreaterThan(WIRE_VERSION_MAX_BEFORE_0_3);
   });
 
   it('may say by name what this release does not know', () => {

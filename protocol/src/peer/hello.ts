@@ -5,9 +5,8 @@
  * earlier release does not send it. Each is judged when it is read: a type, a length or a range
  * that no member sends is refused as garbage.
  */
-import { assert } from '../basics/assert.js';
 import type { HelloOffer, StartOf } from './admission-messages.js';
-import { type Field, list, named, natural, pair, shortText, struct, uint } from './fields.js';
+import { list, named, natural, pair, shortText, struct, uint } from './fields.js';
 
 const RELEASE_CHARACTERS_MAX = 100;
 const NAME_CHARACTERS_MAX = 100;
@@ -20,7 +19,7 @@ const id = shortText(NAME_CHARACTERS_MAX);
 const start = struct<StartOf>({ incarnation: id, count: uint, instance: id });
 const NO_START: StartOf = { incarnation: '', count: 0, instance: '' };
 
-const known = named<HelloOffer>(
+export const helloOffer = named<HelloOffer>(
   {
     wireMin: version,
     release: shortText(RELEASE_CHARACTERS_MAX),
@@ -46,12 +45,3 @@ const known = named<HelloOffer>(
     lastSeen: NO_START,
   },
 );
-
-/** Null in a hello of a release that had no offers; every hello of this release has one. */
-export const helloOffer: Field<HelloOffer | null> = {
-  pack: (offer) => {
-    assert(offer !== null, 'a hello of this release has an offer');
-    return known.pack(offer);
-  },
-  unpack: (packed) => known.unpack(packed),
-};

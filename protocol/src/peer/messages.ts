@@ -148,6 +148,8 @@ export interface AckNewLeader {
 export interface UpToDate {
   readonly kind: 'upToDate';
   readonly committed: Zxid;
+  /** Nothing reads it; sent as 0 from wire version 21 on, see `wire-version.ts`. */
+  readonly reserved?: number | undefined;
 }
 
 /** Cumulative: everything up to `zxid` is durable at the sender. */
@@ -291,12 +293,6 @@ export interface Diverged {
   readonly zxid: Zxid;
 }
 
-/** Follower to leader, with each heartbeat while it is so: see `driver/disk-space.ts`. */
-export interface DiskFull {
-  readonly kind: 'diskFull';
-  readonly freeBytes: number;
-}
-
 /** Sent to all members every few seconds while it is true; see `driver/backup-schedule.ts`. */
 export interface BackupNews {
   readonly kind: 'backupNews';
@@ -351,7 +347,6 @@ export type MemberMessage =
   | Clock
   | Digests
   | Diverged
-  | DiskFull
   | BackupNews
   | Ask
   | Tell

@@ -3,12 +3,11 @@
  * which the member wrote them.
  *
  * The field is one byte string. It is encoded by hand in jute's terms, because msgpack would take
- * three times as long, for every write. It has -1, which says that requests have attachments, and
- * the count of requests; then for each its number and session (longs), attachment, opcode, body and
- * identities. Members of the first wire version write neither the -1 nor attachments. Nearly all
- * clients have only their address as identity: it is encoded as -1 and one string; other lists as a
- * count, and scheme and id of each. A request that was read refers to the bytes of the batch,
- * because most bodies are only read in place.
+ * three times as long, for every write. It has the count of requests; then for each its number and
+ * session (longs), attachment, opcode, body and identities. Nearly all clients have only their
+ * address as identity: it is encoded as -1 and one string; other lists as a count, and scheme and
+ * id of each. A request that was read refers to the bytes of the batch, because most bodies are
+ * only read in place.
  */
 import { assert } from '../basics/assert.js';
 import { MarshallingError } from '../jute/marshalling-error.js';
@@ -23,14 +22,12 @@ import { JuteWriter } from '../jute/writer.js';
 
 const RECORD = 'a request';
 const ADDRESS_SCHEME = 'ip';
-/** Precedes the count of requests if each has its attachment. */
-const WITH_ATTACHMENTS = -1;
 /** Replaces the count of identities if the only one is an address. */
 const ADDRESS_ONLY = -1;
 /** Memory before the bytes, for the head of the frame in which they are sent. */
 const HEADROOM_BYTES = 16;
-/** WITH_ATTACHMENTS and the count of requests. */
-const COUNT_BYTES = 8;
+/** The count of requests. */
+const COUNT_BYTES = 4;
 /** What a request has besides its body and its identities. */
 const FIXED_BYTES = 32;
 /** What an identity has besides its two texts. */
@@ -50,8 +47,8 @@ export interface ForwardedRequest {
   readonly request: number;
   readonly session: number;
   /**
-   * The attachment of the session that it came by: see `Attach`. 0 when it is not told, as members
-   * of the first wire version do not, and for a session that only the origin knows.
+   * The attachment of the session that it came by: see `Attach`. 0 for a session that only the
+   * origin knows.
    */
   readonly attachment: number;
   readonly opcode: number;
@@ -88,9 +85,8 @@ export class RequestBatch {
   static of(requests: Iterable<ForwardedRequest>): RequestBatch {
     const writer = new JuteWriter();
     const items = [...requests];
-    writer.int(WITH_ATTACHMENTS);
     writer.int(items.length);
-    for (const item of items) writeRequest(writer, item, true);
+    for (const item of items) writeRequest(writer, item);
     return new RequestBatch(bufferOf(writer.take()), 0, null);
   }
 
@@ -104,14 +100,6 @@ export class RequestBatch {
   get items(): readonly ForwardedRequest[] {
     this.#items ??= readRequests(this.bytes);
     return this.#items;
-  }
-
-  /** Returns the same as members of the first wire version write it. */
-  withoutAttachments(): RequestBatch {
-    const writer = new JuteWriter();
-    writer.int(this.items.length);
-    for (const item of this.items) writeRequest(writer, item, false);
-    return new RequestBatch(bufferOf(writer.take()), 0, null);
   }
 }
 
@@ -132,7 +120,7 @@ export class RequestWriter {
     if (this.#count > 0 && !this.#hasRoomFor(bytesOf(request))) this.#end();
     if (this.#count === 0) this.#writer.claim(HEADROOM_BYTES + COUNT_BYTES);
     this.#count += 1;
-    writeRequest(this.#writer, request, true);
+    writeRequest(this.#writer, request);
   }
 
   /** Returns what was added since the last call, in order. */
@@ -159,8 +147,7 @@ export class RequestWriter {
 
   #end(): void {
     const bytes = bufferOf(this.#writer.take()).subarray(HEADROOM_BYTES);
-    bytes.writeInt32BE(WITH_ATTACHMENTS, 0);
-    bytes.writeInt32BE(this.#count, 4);
+    bytes.writeInt32BE(this.#count, 0);
     this.#count = 0;
     this.#full.push(new RequestBatch(bytes, HEADROOM_BYTES, null));
   }
@@ -211,10 +198,10 @@ function bytesOf({ body, identities }: ForwardedRequest): number {
   return bytes;
 }
 
-function writeRequest(writer: JuteWriter, item: ForwardedRequest, hasAttachments: boolean): void {
+function writeRequest(writer: JuteWriter, item: ForwardedRequest): void {
   writer.long(natural(item.request));
   writer.long(natural(item.session));
-  if (hasAttachments) writer.int(natural(item.attachment));
+  writer.int(natural(item.attachment));
   writer.int(item.opcode);
   writer.buffer(item.body);
   writeIdentities(writer, item.identities);
@@ -223,13 +210,10 @@ function writeRequest(writer: JuteWriter, item: ForwardedRequest, hasAttachments
 function readRequests(bytes: Buffer): readonly ForwardedRequest[] {
   const reader = new JuteReader(bytes);
   const items: ForwardedRequest[] = [];
-  const first = reader.count();
-  const hasAttachments = first === WITH_ATTACHMENTS;
-  const count = hasAttachments ? requiredCount(reader, RECORD) : first;
-  for (let left = count; left > 0; left--) {
+  for (let left = requiredCount(reader, RECORD); left > 0; left--) {
     const request = requiredNatural(reader, RECORD);
     const session = requiredNatural(reader, RECORD);
-    const attachment = hasAttachments ? requiredCardinal(reader, RECORD) : 0;
+    const attachment = requiredCardinal(reader, RECORD);
     const opcode = reader.int();
     const length = reader.skipBuffer();
     if (length === -1) throw new MarshallingError('a request without a body');

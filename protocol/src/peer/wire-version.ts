@@ -9,31 +9,12 @@
  * one.
  */
 
-/**
- * What releases speak that know no range. Their first field of a hello is the only version that
- * they accept, so none of ours may be equal to it.
- */
-export const LEGACY_WIRE_VERSION = 6;
+/** Releases before 0.3.0 speak 6 to 17, so that none of them takes this release for its own. */
+export const WIRE_VERSION_MIN = 20;
+export const WIRE_VERSION_MAX = 21;
 
-export const WIRE_VERSION_MIN = 7;
-export const WIRE_VERSION_MAX = 17;
-
-/** Attaches, detaches and forwarded requests name attachments. */
-export const ATTACHMENTS_SINCE = 8;
-/** Members tell each other their clocks. */
-export const CLOCKS_SINCE = 8;
-/** Members tell their leader the digests of their states. */
-export const DIGESTS_SINCE = 12;
-/** A leader tells learners what is durable there: they count the quorum themselves. */
-export const LEADER_DURABLE_SINCE = 13;
-/** Followers tell their leader that their disk is full; since `ROOM_SINCE` their votes do. */
-export const DISK_FULL_SINCE = 14;
-/** Members tell each other of their scheduled backups. */
-export const BACKUPS_SINCE = 15;
-/** Members ask each other what they tell operators. */
-export const ASKING_SINCE = 16;
-/** Votes say whose disk is full, and which members with a full disk a leader does without. */
-export const ROOM_SINCE = 17;
+/** `upToDate` has a reserved field, so that negotiation has two versions to choose from. */
+export const RESERVED_FIELD_SINCE = 21;
 
 export interface WireVersions {
   readonly min: number;

@@ -53,6 +53,8 @@ const CLIENT_BYTES_LEAST = 4 * 1024 * 1024;
 const CLIENT_BYTES_MOST = 2 ** 40;
 /** Room for some hundred small znodes: less is a mistake of units. */
 const TREE_BYTES_MIN = 64 * 1024;
+/** The first level, as in `state/level.ts`: holding it lower means nothing. */
+const LEVEL_MIN = 10;
 const LEVELS_LIMIT = 1_000_000;
 /** A year. */
 const MINUTES_MAX = 366 * 24 * 60;
@@ -117,7 +119,7 @@ const settingsSchema = z.strictObject(
     readOnlyMode: flag().default(false),
     localSessions: flag().default(false),
     reconfigEnabled: flag().default(false),
-    holdLevel: integer(1, LEVELS_LIMIT).nullable().default(null),
+    holdLevel: integer(LEVEL_MIN, LEVELS_LIMIT).nullable().default(null),
     metricsHost: host().nullable().default(null),
     adminHost: host().default('127.0.0.1'),
     ...adminShape,

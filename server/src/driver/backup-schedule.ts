@@ -14,7 +14,6 @@
  * itself: a backup that is saved counts, and the next ones go on.
  */
 import {
-  BACKUPS_SINCE,
   type BackupNews,
   errorMessage,
   formatZxid,
@@ -270,7 +269,7 @@ export class BackupSchedule {
     const slot = isUnderWay ? this.#slotOf(timers.wallMs()) : this.#doneSlot;
     const news = { kind: 'backupNews', slot, isDone: !isUnderWay } as const;
     for (const member of members) {
-      if (member !== id) port.sendTo(member, news, BACKUPS_SINCE);
+      if (member !== id) port.sendTo(member, news);
     }
   }
 

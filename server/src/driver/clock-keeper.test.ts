@@ -1,7 +1,6 @@
 /**
  * What a member logs of its own clock, where heartbeats of the others come late.
  */
-import { CLOCKS_SINCE } from '@rookery/protocol';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
@@ -26,7 +25,7 @@ class OneMember {
       logger: pino({}, { write: (line: string) => this.lines.push(JSON.parse(line).msg) }),
       peerPort: () => ({ sendTo: () => undefined }),
     });
-    for (const peer of [2, 3]) this.#keeper.onConnected(peer, CLOCKS_SINCE);
+    for (const peer of [2, 3]) this.#keeper.onConnected(peer);
   }
 
   /** Heartbeats of both others that were sent this long ago are read. */

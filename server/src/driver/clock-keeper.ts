@@ -7,7 +7,7 @@
  * expire. Owned by the driver, which reports each tick, each heartbeat, each clock that another
  * member tells, and each link that begins or is gone.
  */
-import { CLOCKS_SINCE, type PeerId } from '@rookery/protocol';
+import type { PeerId } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
 import type { LeaderTime } from '../pipeline/request-preparer.js';
 import { AppliedTimes } from '../sessions/applied-times.js';
@@ -15,7 +15,6 @@ import { LeaseClock } from '../sessions/lease-clock.js';
 import { type ClockVerdict, MemberClocks } from '../sessions/member-clocks.js';
 import { LeaderNodeAges } from '../sessions/node-ages.js';
 import { TermTime } from '../sessions/term-time.js';
-import { LEVEL } from '../state/level.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
 import type { DriverOptions, DriverParts } from './parts.js';
@@ -72,7 +71,6 @@ export class ClockKeeper {
   readonly #clocks: MemberClocks;
   readonly #leaseClock: LeaseClock;
   readonly #applied: AppliedTimes;
-  /** Members whose wire version has messages about clocks. */
   readonly #listeners = new Set<PeerId>();
   #state: ReplicatedState;
   #term: Term | null = null;
@@ -110,9 +108,8 @@ export class ClockKeeper {
     for (const peer of this.#listeners) this.#sendTime(peer);
   }
 
-  /** The peer is told the time here at once, if it understands messages about clocks. */
-  onConnected(peer: PeerId, version: number): void {
-    if (version < CLOCKS_SINCE) return;
+  /** Sends the peer the time here at once. */
+  onConnected(peer: PeerId): void {
     this.#listeners.add(peer);
     this.#sendTime(peer);
   }
@@ -132,8 +129,7 @@ export class ClockKeeper {
     this.onTick(state);
     const toleranceMs = options.clockToleranceMs;
     const { timeMs: lastMs, atMs: lastAtMs } = this.#applied.last;
-    const mayFall = (): boolean => state.level >= LEVEL.timeFalls;
-    const time = new TermTime({ toleranceMs, lastMs, lastAtMs, mayFall });
+    const time = new TermTime({ toleranceMs, lastMs, lastAtMs });
     const applied = this.#applied;
     const ages = new LeaderNodeAges({ applied, lastZxid: state.lastZxid, toleranceMs });
     this.#term = { time, ages };

@@ -10,11 +10,10 @@
  *
  * The leader also answers a report with the digest that a quorum has at its zxid, once it knows it,
  * in the message in which digests are reported. So a follower, too, knows up to which zxid a quorum
- * has confirmed its state. A follower of an older release ignores the answer.
+ * has confirmed its state.
  */
 import {
   counterOf,
-  DIGESTS_SINCE,
   type DigestAt,
   type Digests,
   type Diverged,
@@ -180,7 +179,7 @@ export class DigestWatch {
   }
 
   #tell(peer: PeerId, message: Digests | Diverged): void {
-    this.#hooks.port().sendTo(peer, message, DIGESTS_SINCE);
+    this.#hooks.port().sendTo(peer, message);
   }
 
   /** Tells who differs from a quorum: this member, another one, or nobody as none agrees. */

@@ -1,5 +1,4 @@
 // Tests at which free bytes a disk counts as nearly full, full, and recovered, of one disk and two.
-import { ROOM_SINCE } from '@rookery/protocol';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
@@ -16,7 +15,6 @@ function watched(reserveBytes: number | null, totalBytes = 10 * GB) {
   const space = new DiskSpace({
     directories: ['/data'],
     reserveBytes,
-    reportLifetimeMs: 1000,
     timers,
     logger,
     spaceOf: () => Promise.resolve(disk.space),
@@ -27,21 +25,6 @@ function watched(reserveBytes: number | null, totalBytes = 10 * GB) {
     return space.shortage !== null;
   };
   return { space, timers, lines, disk, withFree };
-}
-
-/** What it tells its leader, member 3, with a heartbeat. */
-function toldBy(
-  space: DiskSpace,
-  role: 'following' | 'leading' = 'following',
-  version = ROOM_SINCE - 1,
-): unknown[] {
-  const calls: unknown[] = [];
-  const port = {
-    sendTo: (...call: unknown[]) => void calls.push(call),
-    reaches: (_: number, since: number) => version >= since,
-  };
-  space.onHeartbeat({ role, leader: 3 }, port);
-  return calls;
 }
 
 it.each([
@@ -55,20 +38,15 @@ it.each([
 });
 
 it('warns below a fifth, is full below its reserve, and recovers a tenth above it', async () => {
-  const { withFree, lines, space } = watched(null);
+  const { withFree, lines } = watched(null);
   expect(await withFree(2 * GB)).toBe(false);
   expect(lines).toEqual([]);
   expect(await withFree(2 * GB - 1)).toBe(false);
   expect(await withFree(500 * MB)).toBe(false);
   expect(lines).toEqual(['disk.nearly_full']);
   expect(await withFree(500 * MB - 1)).toBe(true);
-  expect(toldBy(space)).toEqual([[3, { kind: 'diskFull', freeBytes: 500 * MB - 1 }, 14]]);
-  expect(toldBy(space, 'leading')).toEqual([]);
-  // Its votes say it, and a report would keep data refused after this member has stepped out.
-  expect(toldBy(space, 'following', ROOM_SINCE)).toEqual([]);
   expect(await withFree(550 * MB - 1)).toBe(true);
   expect(await withFree(550 * MB)).toBe(false);
-  expect(toldBy(space)).toEqual([]);
   await withFree(2.2 * GB - 1);
   await withFree(2 * GB - 1);
   expect(lines).toEqual(['disk.nearly_full', 'disk.full', 'disk.has_room']);
@@ -94,7 +72,6 @@ it('measures nothing once it is stopped, not even behind a measurement that is u
     const space = new DiskSpace({
       directories: ['/data'],
       reserveBytes: null,
-      reportLifetimeMs: 1000,
       timers,
       logger: pino({ level: 'silent' }),
       spaceOf: () => {
@@ -129,7 +106,6 @@ it('a disk that does not answer keeps the last answer, is not asked again, and h
   const space = new DiskSpace({
     directories: ['/data'],
     reserveBytes: 1 * GB,
-    reportLifetimeMs: 1000,
     timers,
     logger: pino({ level: 'silent' }),
     spaceOf: () => (++asked === 1 ? Promise.resolve(full) : new Promise(() => undefined)),
@@ -144,7 +120,6 @@ it('the fuller one of two disks counts, whichever it is, and each by its own siz
   const space = new DiskSpace({
     directories: ['/data', '/log'],
     reserveBytes: null,
-    reportLifetimeMs: 1000,
     timers,
     logger: pino({ level: 'silent' }),
     spaceOf: (directory) => Promise.resolve(disks.get(directory) ?? null),
@@ -175,11 +150,10 @@ it('the fuller one of two disks counts, whichever it is, and each by its own siz
 
 it('counts what was refused, and says whose disk is full', () => {
   const { space, lines } = watched(null);
-  space.onMessage(2, { kind: 'diskFull', freeBytes: 1 });
   space.onRefused(3);
   space.onRefused(4);
   expect(space.refused).toBe(7);
-  expect(lines).toEqual(['disk.member_full', 'disk.refused', 'disk.refused']);
+  expect(lines).toEqual(['disk.refused', 'disk.refused']);
 });
 
 it('is scarce below a tenth of its reserve, until it is full no more', async () => {
@@ -207,18 +181,4 @@ it('refuses what the core of a leader says, until the end of its term', () => {
 
 it('without a reserve it is never full', async () => {
   expect(await watched(0).withFree(0)).toBe(false);
-});
-
-it('what another member told counts until it has not told it for the timeout', async () => {
-  const { space, timers, lines } = watched(null);
-  for (let told = 0; told < 3; told++) {
-    space.onMessage(2, { kind: 'diskFull', freeBytes: 1 });
-    await timers.advance(1000);
-    toldBy(space);
-    expect(space.refuses).toBe(true);
-  }
-  await timers.advance(1);
-  toldBy(space);
-  expect(space.refuses).toBe(false);
-  expect(lines).toEqual(['disk.member_full']);
 });

@@ -3,17 +3,13 @@
  * data.
  *
  * Below its reserve a disk counts as full. Each member measures its own directories once a second.
- * What follows is decided by the core (`zab/room.ts`), which is told of it with each tick. A leader
- * that does not know votes about room (before wire version 17) is told with each heartbeat, and
- * such a follower tells its leader, which then refuses as if nobody could step out. A disk that
- * answers nothing keeps the last answer, and never holds anything up. It is full until a tenth more
- * than the reserve is free, so that it does not flap. Owned by the member.
+ * The core decides what follows (`zab/room.ts`); it gets `room` with each tick, and its votes carry
+ * it. A disk that answers nothing keeps the last answer, and never holds anything up. It is full
+ * until a tenth more than the reserve is free, so that it does not flap. Owned by the member.
  */
-import { DISK_FULL_SINCE, type DiskFull, type PeerId, ROOM_SINCE } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
-import type { DiskRoom, RoleName, ZabOutput } from '../zab/index.js';
+import type { DiskRoom, ZabOutput } from '../zab/index.js';
 
 export interface Space {
   /** What users other than the superuser may still write. */
@@ -59,8 +55,6 @@ export interface DiskSpaceParts {
   readonly directories: readonly string[];
   /** The setting; null for the default of each disk. */
   readonly reserveBytes: number | null;
-  /** How long what a follower told counts, in ms. */
-  readonly reportLifetimeMs: number;
   readonly timers: Timers;
   readonly logger: Logger;
   /** Absent where nothing is a disk: then none is ever full. */
@@ -78,8 +72,6 @@ export class DiskSpace {
   refused = 0;
   readonly #parts: DiskSpaceParts;
   #refusal: Refusal = NO_REFUSAL;
-  /** Members of earlier wire versions that told that their disk is full, and when. */
-  readonly #others = new Map<PeerId, number>();
   #isNearlyFull = false;
   #timer: Timer | null = null;
   #isStopped = false;
@@ -91,7 +83,7 @@ export class DiskSpace {
 
   /** Whether a leader refuses writes that carry data. */
   get refuses(): boolean {
-    return this.#refusal.isOn || this.#others.size > 0;
+    return this.#refusal.isOn;
   }
 
   /** What the core is to know. */
@@ -106,31 +98,10 @@ export class DiskSpace {
     this.#refusal = refusal ?? NO_REFUSAL;
   }
 
-  /** Forgets what is too old; a follower tells an older leader as long as its disk is full. */
-  onHeartbeat(
-    member: { readonly role: RoleName; readonly leader: PeerId },
-    port: Pick<PeerPort, 'sendTo' | 'reaches'>,
-  ): void {
-    const nowMs = this.#parts.timers.nowMs();
-    for (const [other, toldMs] of this.#others) {
-      if (nowMs - toldMs > this.#parts.reportLifetimeMs) this.#others.delete(other);
-    }
-    if (this.shortage === null || member.role !== 'following') return;
-    if (port.reaches(member.leader, ROOM_SINCE)) return;
-    const { freeBytes } = this.shortage;
-    port.sendTo(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
-  }
-
-  onMessage(peer: PeerId, { freeBytes }: DiskFull): void {
-    const { logger, timers } = this.#parts;
-    if (!this.#others.has(peer)) logger.warn({ peer, freeBytes }, 'disk.member_full');
-    this.#others.set(peer, timers.nowMs());
-  }
-
   /** As the leader, which asks for them once a second at most. */
   onRefused(refused: number): void {
     this.refused += refused;
-    const members = [...new Set([...this.#refusal.full, ...this.#others.keys()])];
+    const { full: members } = this.#refusal;
     const own = this.shortage !== null;
     this.#parts.logger.warn(
       { refused, own, members },

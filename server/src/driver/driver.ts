@@ -268,7 +268,6 @@ export class Driver {
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       this.#clock.onHeartbeat();
       this.#digests.onHeartbeat(this.shown, this.keeper.state);
-      this.#parts.diskSpace.onHeartbeat(this.shown, this.#parts.peerPort());
       this.#parts.backups.onHeartbeat(this.shown, this.#parts.peerPort());
     }
     this.#onLeaderTick();
@@ -315,7 +314,7 @@ export class Driver {
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    this.#clock.onConnected(peer, version);
+    this.#clock.onConnected(peer);
     this.#level.onConnected(peer, hello);
     this.#parts.treeBound.onConnected(peer, hello);
     this.#step({ kind: 'connected', peer, link, version });
@@ -345,8 +344,6 @@ export class Driver {
         return onAnswer(this.#pipeline, message, this.#turns.nowMs);
       case 'clock':
         return this.#clock.heard(peer, message.wallMs);
-      case 'diskFull':
-        return this.#parts.diskSpace.onMessage(peer, message);
       case 'backupNews':
         return this.#parts.backups.onMessage(peer, message);
       case 'digests':

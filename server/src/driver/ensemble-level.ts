@@ -37,7 +37,7 @@ export class EnsembleLevel {
   }
 
   onConnected(peer: PeerId, { offer }: Hello): void {
-    if (offer !== null) this.#agreed.set(peer, Math.min(offer.levelAgreed, offer.levelMax));
+    this.#agreed.set(peer, Math.min(offer.levelAgreed, offer.levelMax));
   }
 
   onDisconnected(peer: PeerId): void {

@@ -83,12 +83,12 @@ export class KnownStarts {
 
   /** Whether the other member has seen a later start of this directory. */
   isBehind({ offer }: Hello): boolean {
-    return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);
+    return isBeside(this.own, this.earlier, offer.lastSeen);
   }
 
   /** Whether this member has seen a later start of the peer. If not, it remembers this one. */
   sawLater(peer: PeerId, { offer }: Hello): boolean {
-    if (offer === null || offer.start.count === 0) return false;
+    if (offer.start.count === 0) return false;
     const seen = this.lastSeen(peer);
     if (isBeside(offer.start, offer.earlierStarts, seen)) return true;
     const isNew = offer.start.incarnation !== seen.incarnation || offer.start.count > seen.count;
@@ -118,11 +118,11 @@ interface Met {
 export function checkStarts(parts: StartsParts, { peer, hello, isServing }: Met): string | null {
   const { starts, logger } = parts;
   if (starts.sawLater(peer, hello)) {
-    const facts = { peer, shown: hello.offer?.start, seen: starts.lastSeen(peer) };
+    const facts = { peer, shown: hello.offer.start, seen: starts.lastSeen(peer) };
     logger.error(facts, 'peer.went_back');
   }
   if (!starts.isBehind(hello)) return null;
-  const facts = { peer, own: starts.own, seen: hello.offer?.lastSeen, isServing };
+  const facts = { peer, own: starts.own, seen: hello.offer.lastSeen, isServing };
   logger.error(facts, 'directory.went_back');
   if (isServing) {
     starts.countAnew();

@@ -247,7 +247,6 @@ export class LeaderService {
    */
   #onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());
-    // Detaches come first: an older wire version cannot tell which attachment they end.
     this.#sendDetaches();
     if (attached === null) return;
     if (attached.valid) this.#hooks.answer(origin, attached);

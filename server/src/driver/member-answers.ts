@@ -231,10 +231,7 @@ function* watchedIn(
   return [...names];
 }
 
-/**
- * Ends the session as if its time were up, if this member leads. Members of former releases read
- * `ended` alone: true says to them that nothing is left to do.
- */
+/** Ends the session as if its time were up, if this member leads. */
 function endSession(member: AnsweringMember, session: unknown) {
   const isSession = typeof session === 'string' && /^0x[\da-f]{1,13}$/.test(session);
   const outcome = isSession ? member.expireSession(Number(session)) : 'notLeading';

@@ -9,7 +9,7 @@
  * not answered, and its asker gives up after two seconds; in place of an answer that is too large
  * an empty one is sent. Owned by the driver, which passes messages on; asked by the admin port.
  */
-import { ASKING_SINCE, type Ask, type PeerId, type Tell } from '@rookery/protocol';
+import type { Ask, PeerId, Tell } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
 import { ANSWERS_PER_SECOND, QuestionBounds } from './question-bounds.js';
@@ -86,7 +86,7 @@ export class PeerQuestions {
    * asked in one of the next seconds.
    */
   ask(peer: PeerId, { question, asker }: Asked): Promise<string | null> {
-    const isReached = this.#port().reaches(peer, ASKING_SINCE);
+    const isReached = this.#port().reaches(peer);
     if (!isReached || !this.#bounds.enter(peer, asker)) return Promise.resolve(null);
     const number = this.#nextNumber++;
     return new Promise((resolve) => {
@@ -176,7 +176,7 @@ export class PeerQuestions {
   }
 
   #send(peer: PeerId, message: Ask | Tell): void {
-    this.#turns.run(() => this.#port().sendTo(peer, message, ASKING_SINCE));
+    this.#turns.run(() => this.#port().sendTo(peer, message));
   }
 
   #settle(number: number, answer: string | null): void {

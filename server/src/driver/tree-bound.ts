@@ -51,10 +51,7 @@ export class TreeBound implements Bound {
   }
 
   onConnected(peer: PeerId, { offer }: Hello): void {
-    const bytes = offer?.treeBytes ?? 0;
-    // A member of an older release announces none.
-    if (bytes === 0) this.#others.delete(peer);
-    else this.#others.set(peer, bytes);
+    this.#others.set(peer, offer.treeBytes);
     const { configuredBytes, ownBytes } = this.#options;
     const before = this.#bytesMax;
     this.#bytesMax = configuredBytes ?? Math.min(ownBytes, ...this.#others.values());

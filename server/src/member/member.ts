@@ -93,7 +93,6 @@ export class Member {
     const { storage, recovered } = await Storage.open({
       treeStore: surroundings.treeStore,
       logFiles: surroundings.logFiles,
-      formerLog: surroundings.formerLog ?? null,
       marks: surroundings.marks ?? [],
       randomBytes: (count) => surroundings.randomBytes(count),
       memberId: self.id,

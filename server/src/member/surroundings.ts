@@ -26,8 +26,6 @@ export interface Surroundings {
   readonly timers: Timers;
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
-  /** The store of a release that kept its log in LevelDB; null where there is none. */
-  readonly formerLog?: KeyValueStore | null;
   /** The marks that name the owner of each directory; absent without directories. */
   readonly marks?: readonly KnownRecord[];
   /** A random number in [0, 1), for jitter only. */

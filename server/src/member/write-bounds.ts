@@ -25,7 +25,6 @@ export function writeBoundsOf({ config, self, budget, options, surroundings }: W
   const diskSpace = new DiskSpace({
     directories: [...new Set([data, log])],
     reserveBytes: config.diskReserveBytes,
-    reportLifetimeMs: config.peerTimeoutMs,
     timers: surroundings.timers,
     logger,
     spaceOf: surroundings.spaceOf,

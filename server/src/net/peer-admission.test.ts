@@ -17,7 +17,7 @@ const REQUIRED: Partial<PeerSecurity> = { ways: ['secret'], ...secrets(SECRET) }
 const OPTIONAL: Partial<PeerSecurity> = { ways: ['secret', 'none'], ...secrets(SECRET) };
 const NONE: Partial<PeerSecurity> = { ways: ['none'] };
 const CLAIM: Claim = { kind: 'claim', id: 3, to: 1, nonce: Buffer.alloc(32, 7) };
-const SHORT_OFFER: HelloOffer | null = HELLO.offer === null ? null : { ...HELLO.offer, shared: [] };
+const SHORT_OFFER: HelloOffer = { ...HELLO.offer, shared: [] };
 
 /** Members 1 and 2 with these ways to come in, some time after both have started. */
 async function pairOf(one: Partial<PeerSecurity>, two: Partial<PeerSecurity>, waitMs = 3_000) {

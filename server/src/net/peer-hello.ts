@@ -11,8 +11,10 @@ import {
   type HelloOffer,
   type PeerId,
   type StartOf,
+  WIRE_VERSION_MIN,
   type WireVersions,
 } from '@rookery/protocol';
+import { MOVE_FROM_0_2 } from '../config/version.js';
 
 /** The versions that this member knows and may use; constant while it runs. */
 export interface OwnVersions {
@@ -77,7 +79,7 @@ export function helloOf(own: OwnIdentity, instance: string, to: PeerId): Hello {
 }
 
 export function judgeHello(hello: Hello, expected: HelloExpectation): JudgedHello {
-  const theirs = { min: hello.offer?.wireMin ?? hello.version, max: hello.version };
+  const theirs = { min: hello.offer.wireMin, max: hello.version };
   const version = commonWireVersion(expected.own.versions.wire, theirs);
   if (version === null) {
     return { problem: wireProblem(hello, expected.own), isLasting: true, version: 0 };
@@ -116,7 +118,7 @@ function strangerProblem(hello: Hello, expected: HelloExpectation): string | nul
  * twice. A setting that only one of them names is unknown to the other's release and is skipped.
  */
 function settingsProblem({ id, offer }: Hello, own: OwnIdentity): string | null {
-  const theirs = new Map(offer?.shared);
+  const theirs = new Map(offer.shared);
   const unequal = own.shared.flatMap(([name, value]) => {
     const other = theirs.get(name);
     if (other === undefined || other === value) return [];
@@ -129,13 +131,11 @@ function settingsProblem({ id, offer }: Hello, own: OwnIdentity): string | null 
 /** Checked first, because nothing else in a hello of unknown version is certain. */
 function wireProblem({ id, offer, version }: Hello, own: OwnIdentity): string {
   const { wire, release } = own.versions;
-  const theirs =
-    offer === null
-      ? `an older release, which speaks peer protocol ${version} only`
-      : `release ${offer.release}, which speaks peer protocols ${offer.wireMin} to ${version}`;
+  const isBefore = version < WIRE_VERSION_MIN;
   return (
-    `member ${id} runs ${theirs}, member ${own.id} runs release ${release}, which speaks ` +
-    `${wire.min} to ${wire.max}: they cannot work together`
+    `member ${id} runs release ${offer.release}, which speaks peer protocols ${offer.wireMin} to ` +
+    `${version}, member ${own.id} runs release ${release}, which speaks ${wire.min} to ` +
+    `${wire.max}: they cannot work together${isBefore ? `; ${MOVE_FROM_0_2}` : ''}`
   );
 }
 
@@ -153,7 +153,6 @@ function ensembleProblem(hello: Hello, own: OwnIdentity): string | null {
 
 /** A member at a level sends what a release that does not know the level cannot read. */
 function levelProblem({ id, offer }: Hello, own: OwnIdentity): string | null {
-  if (offer === null) return null;
   const { release, levelMax } = own.versions;
   if (offer.level > levelMax) {
     return (

@@ -290,17 +290,25 @@ describe('two releases', () => {
     }
   });
 
-  it('of which one has no range refuse each other: its hello is read, and ours by it', async () => {
+  it('of which one is from before 0.3.0 refuse each other, and ours says how data moves', async () => {
     const { timers, network, one } = await pair();
     const old = await dialMember1(network, timers);
     const packr = new Packr({ useRecords: false });
-    const payload = packr.pack([25, 6, 3, 1, 'x', '', false]);
+    const offer = [
+      ['wireMin', 7],
+      ['release', '0.2.0'],
+      ['level', 6],
+      ['levelMax', 6],
+    ];
+    const payload = packr.pack([25, 17, 3, 1, 'x', '', false, offer]);
     const length = Buffer.alloc(4);
     length.writeInt32BE(payload.length);
     old.stream.write(Buffer.concat([length, payload]));
     await timers.advance(10);
-    expect(old.text).toMatch(/member 3 runs an older release, which speaks peer protocol 6 only/);
-    expect(old.text).toMatch(/member 1 runs release test/);
+    expect(old.text).toMatch(/member 3 runs release 0\.2\.0, which speaks peer protocols 7 to 17/);
+    expect(old.text).toMatch(
+      /they cannot work together; data of a release before 0\.3\.0 moves by/,
+    );
     expect(one.logged('peer.refused').length).toBe(1);
     expect(one.events).toEqual(['connected 2 i2']);
   });

@@ -124,16 +124,15 @@ export class PeerPort {
     to.enqueue(frame, message.kind === 'ping');
   }
 
-  /** Whether `sendTo` sends a message of this version at the moment. */
-  reaches(peer: PeerId, since: number): boolean {
-    const link = this.#links.get(peer);
-    return link !== undefined && link.version >= since;
+  /** Whether a link to the peer is up, so that `sendTo` sends. */
+  reaches(peer: PeerId): boolean {
+    return this.#links.has(peer);
   }
 
-  /** As `send`, on the peer's link that is up, if its wire version is `since` or later. */
-  sendTo(peer: PeerId, message: PeerMessage, since = 0): void {
+  /** As `send`, on the peer's link that is up; does nothing without one. */
+  sendTo(peer: PeerId, message: PeerMessage): void {
     const to = this.#links.get(peer);
-    if (to !== undefined && to.version >= since) this.send(peer, to.number, message);
+    if (to !== undefined) this.send(peer, to.number, message);
   }
 
   isUp(peer: PeerId, link: number): boolean {
@@ -344,7 +343,7 @@ export class PeerPort {
     this.#troubles.forget(hello.id);
     const facts = { peer: hello.id, link: link.number, remote: link.remote };
     const { instance, offer } = hello;
-    const version = { version: link.version, release: offer?.release };
+    const version = { version: link.version, release: offer.release };
     this.#logger.info({ ...facts, ...version, instance }, 'peer.connected');
     this.#parts.handler.onConnected(hello.id, link.number, hello, link.version);
   }

@@ -23,7 +23,7 @@ export interface StoppedMember {
 }
 
 /** What a member keeps on its disk, open. */
-export type MemberStores = Pick<StorageSetup, 'treeStore' | 'logFiles' | 'formerLog'>;
+export type MemberStores = Pick<StorageSetup, 'treeStore' | 'logFiles'>;
 
 export async function readStoppedMember(config: Config, id: number): Promise<StoppedMember> {
   return await readStores(await stoppedStores(config, id), id);

@@ -4,7 +4,7 @@
  * answered, or never. Method: members whose requests reach the leader one by one, in the orders
  * that a network allows.
  */
-import { type ForwardedRequest, OpCode, PathRequest, RequestBatch } from '@rookery/protocol';
+import { type ForwardedRequest, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { isExpired, resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
@@ -135,25 +135,6 @@ describe('a session that comes back to its member by a new connection', () => {
     expect(deliver(ensemble, 2, late)).toBe(0);
     expect([isWelcome(second), second.state]).toEqual([true, 'open']);
     expect(pipeline.outstanding).toBe(0);
-  });
-});
-
-describe('a member that does not tell attachments', () => {
-  it('is judged by the member alone, and a detach ends whatever connection it has', () => {
-    const ensemble = new TestEnsemble({ size: 2 });
-    const { pipeline } = ensemble.member(2);
-    const first = ensemble.connect(2);
-    const untold = (requests: readonly ForwardedRequest[]) =>
-      RequestBatch.of(requests).withoutAttachments().items;
-    const { password } = first;
-    const session = Number(first.session);
-    const { preparer, time } = ensemble;
-    preparer.onAttach(2, { kind: 'attach', request: 1, attachment: 0, session, password }, time);
-    preparer.takeDetaches();
-    first.create('/a');
-    expect(deliver(ensemble, 2, untold(taken(pipeline).requests))).toBe(1);
-    pipeline.onDetach({ session, attachment: 0, request: 0 });
-    expect(first.state).toBe('ended');
   });
 });
 

@@ -19,7 +19,6 @@ import { describe, expect, it } from 'vitest';
 import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
 import { decodeTxn, encodeTxn } from '../simulated/state/encoded-txn.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
-import { LEVEL } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
@@ -157,7 +156,7 @@ class Leader {
   #sessions: number[] = [];
 
   constructor() {
-    this.state.finishLoad({ zxid: 0, lastTime: 0, level: LEVEL.raisedSequences });
+    this.state.finishLoad({ zxid: 0, lastTime: 0 });
     for (let index = 0; index < SESSIONS; index++) this.run({ kind: 'open', by: index });
     this.apply(SESSIONS);
   }

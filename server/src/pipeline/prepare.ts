@@ -24,7 +24,6 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import { LEVEL } from '../state/level.js';
 import { parentViewOf, pathViewOf } from '../state/memory/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Reused } from '../state/reused.js';
@@ -277,7 +276,9 @@ export class Prepare {
       case OpCode.setAcl:
         return single(decideSetAcl(overlay, context, views.setAcl(reader)));
       case OpCode.raiseSequence:
-        return this.#raiseSequence(RaiseSequenceRequest.read(reader));
+        return single(
+          decideRaiseSequence(this.#overlay, this.#context, RaiseSequenceRequest.read(reader)),
+        );
       case OpCode.multi:
         return this.#multi({
           ops: views.multi(reader, this.#rules.multiOpsMax),
@@ -327,12 +328,6 @@ export class Prepare {
       return multiFailure(ErrorCode.quotaExceeded, { failed, count: requests.length });
     }
     return { kind: 'multi', ops };
-  }
-
-  /** Below its level the request is unknown, as to a leader of the previous release. */
-  #raiseSequence(request: RaiseSequenceRequest): TxnOp {
-    if (this.#state.level < LEVEL.raisedSequences) return failure(ErrorCode.unimplemented);
-    return single(decideRaiseSequence(this.#overlay, this.#context, request));
   }
 
   #contextOf({ session, opcode, identities }: ForwardedRequest): DecisionContext {

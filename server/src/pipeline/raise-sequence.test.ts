@@ -18,7 +18,6 @@ import {
 import { expect, it } from 'vitest';
 import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { fakeDigestOf, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
-import { LEVEL } from '../state/level.js';
 
 const SEQUENTIAL = 2;
 
@@ -211,20 +210,6 @@ it('is malformed in a multi, and with too short a body', () => {
   ensemble.settle();
   expect(client.take().map(({ error }) => error)).toEqual([-5, -5]);
   expect(client.state).toBe('open');
-});
-
-it('does not exist below its level, and the connection stays', () => {
-  const ensemble = new TestEnsemble();
-  const client = ensemble.connect();
-  client.create('/q');
-  ensemble.preparer.raiseLevel(LEVEL.raisedSequences - 1, ensemble.time);
-  ensemble.settle();
-  client.take();
-  expect(raised({ ensemble, client }, '/q', 5)).toBe(-6);
-  expect(raised({ ensemble, client }, '/none', -1)).toBe(-6);
-  expect(client.state).toBe('open');
-  ensemble.raiseLevel();
-  expect(raised({ ensemble, client }, '/q', 5)).toBe(5);
 });
 
 it('changes no quota', () => {

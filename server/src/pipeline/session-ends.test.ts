@@ -228,17 +228,6 @@ describe('the end of a session with many ephemerals', () => {
     expect(over.indexOf(4)).toBeLessThan(over.indexOf(5) - 2);
   });
 
-  it('is one transaction before the level at which all members know the parts', () => {
-    const ensemble = new TestEnsemble({ size: 2, preparer: { ephemeralsPerPartMax: PART } });
-    const dying = owner(ensemble, MANY);
-    close(dying);
-    ensemble.forward();
-    expect(ensemble.continueEnds()).toBe(0);
-    expect(applyOneByOne(ensemble)).toEqual([MANY]);
-    expect(dying.takeOne().error).toBe(0);
-    expect(ensemble.leader.state.sessions.count).toBe(0);
-  });
-
   it('tells of each deletion once, in the order of zxids', () => {
     const ensemble = newEnsemble();
     const dying = owner(ensemble, MANY);

@@ -12,7 +12,6 @@
  * is applied. RequestPreparer calls it.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
-import { LEVEL } from '../state/level.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
 import type { Prepare, SessionEnd } from './prepare.js';
@@ -68,7 +67,7 @@ export class SessionEnds {
    */
   end(asked: SessionEnd, wallMs: number): void {
     const owned = this.#prepare.overlay.ephemeralsOwned(asked.session);
-    if (!this.#mayDelete(owned) && this.#state.level >= LEVEL.endsInParts) {
+    if (!this.#mayDelete(owned)) {
       this.#waiting.push(asked);
       return this.#prepare.prepareBeginClose(asked, wallMs);
     }

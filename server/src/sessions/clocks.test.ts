@@ -83,7 +83,7 @@ function verdict(by: ClockVerdict['by'], baseMs: number, ...more: readonly numbe
 }
 
 function term(start: Partial<TermTimeStart> = {}): TermTime {
-  const plain = { toleranceMs: TOLERANCE, lastMs: DATE, lastAtMs: 0, mayFall: () => true };
+  const plain = { toleranceMs: TOLERANCE, lastMs: DATE, lastAtMs: 0 };
   return new TermTime({ ...plain, ...start });
 }
 
@@ -116,11 +116,9 @@ describe('the time of transactions', () => {
     expect(time.takeStep()).toBeNull();
   });
 
-  it('does not fall without a majority, nor before the whole ensemble understands it', () => {
+  it('does not fall without a majority', () => {
     const ahead = DATE + TEN_YEARS;
     expect(term({ lastMs: ahead }).read(100, DATE + 100, verdict('nobody', DATE))).toBe(ahead);
-    const early = term({ lastMs: ahead, mayFall: () => false });
-    expect(early.read(100, DATE + 100, verdict('own', DATE))).toBe(ahead);
   });
 
   it('continues with the date that the majority agrees on, however far away, and reports it', () => {

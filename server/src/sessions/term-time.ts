@@ -17,8 +17,6 @@ export interface TermTimeStart {
   readonly lastMs: number;
   /** When that transaction was applied here, by the monotonic clock. */
   readonly lastAtMs: number;
-  /** Whether all members, and all logs that they may read, understand that time may fall. */
-  readonly mayFall: () => boolean;
 }
 
 /** A step of the time that readers of mtimes should know of. Both are in ms since 1970. */
@@ -47,7 +45,7 @@ export class TermTime {
 
   /** The time of a transaction that is prepared now, in ms since 1970. */
   read(nowMs: number, wallMs: number, verdict: ClockVerdict): number {
-    const { toleranceMs, mayFall } = this.#start;
+    const { toleranceMs } = this.#start;
     const baseMs = this.#baseOf(wallMs - nowMs, verdict);
     const expectedMs = this.#expectedBaseMs ?? baseMs;
     this.#expectedBaseMs = baseMs;
@@ -58,7 +56,7 @@ export class TermTime {
     this.#hasRead = true;
     const timeMs = Math.floor(nowMs + baseMs);
     const isBack = timeMs < this.#lastMs - toleranceMs;
-    if (timeMs < this.#lastMs && !(isBack && mayFall() && verdict.by !== 'nobody')) {
+    if (timeMs < this.#lastMs && !(isBack && verdict.by !== 'nobody')) {
       return this.#lastMs;
     }
     if (isAhead || isBack || baseMs < expectedMs - toleranceMs) {

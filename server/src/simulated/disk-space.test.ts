@@ -1,6 +1,6 @@
 // One full disk, of the leader or of a follower, stops no write: its member steps out until there
 // is room. Two of three full ones stop writes that carry data at every member, and nothing else.
-import { ErrorCode, OpCode, PathVersionRequest, type PeerId, ROOM_SINCE } from '@rookery/protocol';
+import { ErrorCode, OpCode, PathVersionRequest, type PeerId } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { Config } from '../config/config.js';
 import { StorageFault } from '../storage/errors.js';
@@ -224,23 +224,4 @@ it.each(['followers', 'leader and a follower'])('the disks of two, %s, are full'
   expect(ensemble.timers.nowMs() - roomAtMs).toBeLessThan(2_000);
   expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
   await expectEqual(ensemble);
-});
-
-it('a member of the wire version before is not relied on, and tells its leader itself', async () => {
-  const ensemble = new MemoryEnsemble({ size: 3, seed: 1 });
-  for (const id of [1, 2, 3]) ensemble.spaces.set(id, ROOM);
-  ensemble.tunings.set(1, { wireVersionMax: ROOM_SINCE - 1 });
-  await ensemble.start();
-  await everyoneServes(ensemble);
-  const { leader } = ensemble;
-  expect(leader, 'one that knows of room').not.toBe(1);
-  const client = await connected(ensemble, leader);
-  for (const full of othersThan(leader)) {
-    ensemble.spaces.set(full, FULL);
-    await createsUntil(ensemble, client, ErrorCode.quotaExceeded);
-    expect(ensemble.member(full).status.health.role).toBe('following');
-    ensemble.spaces.set(full, ROOM);
-    await createsUntil(ensemble, client, ErrorCode.ok);
-  }
-  expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
 });

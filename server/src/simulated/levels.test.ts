@@ -4,7 +4,6 @@
  * An older release is a member whose tuning knows no higher level. Expected levels follow from the
  * rule that every configured member must be connected and agree.
  */
-import { ErrorCode, OpCode, RaiseSequenceRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { LEVEL, LEVEL_MAX } from '../state/level.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
@@ -37,21 +36,14 @@ async function restart(ensemble: MemoryEnsemble, id: number): Promise<void> {
   await everyoneServes(ensemble);
 }
 
-/** All members are of a release that knows the first level alone. */
+const AT_FIRST = IDS.map(() => LEVEL.first);
+
+/** All members are of a release that knows only the first level. */
 async function olderEnsemble(): Promise<MemoryEnsemble> {
-  const ensemble = await serving({ tuning: { levelMax: 1 } });
+  const ensemble = await serving({ tuning: { levelMax: LEVEL.first } });
   const client = await connected(ensemble, 1);
   await write(ensemble, client, ['/before']);
   return ensemble;
-}
-
-/** What a client of the member is answered that raises the number of the next znode in the root. */
-async function raised(ensemble: MemoryEnsemble, id: number): Promise<number | undefined> {
-  const client = await connected(ensemble, id);
-  const request = { path: '/', atLeast: 5_000_000 };
-  const xid = client.send(OpCode.raiseSequence, RaiseSequenceRequest, request);
-  await ensemble.until(() => client.errorOf(xid) !== undefined, `was it answered at ${id}`);
-  return client.errorOf(xid);
 }
 
 describe('the ensemble level', () => {
@@ -67,7 +59,7 @@ describe('the ensemble level', () => {
     const ensemble = await olderEnsemble();
     for (const id of IDS) {
       await ensemble.timers.advance(2_000);
-      expect(levels(ensemble)).toEqual([1, 1, 1]);
+      expect(levels(ensemble)).toEqual(AT_FIRST);
       ensemble.tunings.set(id, { levelMax: LEVEL_MAX });
       await restart(ensemble, id);
       const client = await connected(ensemble, id);
@@ -88,7 +80,7 @@ describe('the ensemble level', () => {
     }
     await ensemble.until(() => ensemble.leader > 0, 'was there a leader');
     await ensemble.timers.advance(5_000);
-    expect(ensemble.member(ensemble.leader).state.level).toBe(1);
+    expect(ensemble.member(ensemble.leader).state.level).toBe(LEVEL.first);
     expect(notes(ensemble, 'level.waiting')).toBe(1);
     await ensemble.start(down);
     await reaches(ensemble, LEVEL_MAX);
@@ -96,18 +88,18 @@ describe('the ensemble level', () => {
 
   it('is held by one member with holdLevel, and the release before may come back', async () => {
     const ensemble = await olderEnsemble();
-    ensemble.settings.set(2, { holdLevel: 1 });
+    ensemble.settings.set(2, { holdLevel: LEVEL.first });
     for (const id of IDS) {
       ensemble.tunings.set(id, { levelMax: LEVEL_MAX });
       await restart(ensemble, id);
     }
     await ensemble.timers.advance(2_000);
-    expect(levels(ensemble)).toEqual([1, 1, 1]);
+    expect(levels(ensemble)).toEqual(AT_FIRST);
     for (const id of IDS) {
       ensemble.tunings.delete(id);
       await restart(ensemble, id);
     }
-    expect(levels(ensemble)).toEqual([1, 1, 1]);
+    expect(levels(ensemble)).toEqual(AT_FIRST);
   });
 
   it('survives the restart of all members, from the log and from checkpoints', async () => {
@@ -122,24 +114,6 @@ describe('the ensemble level', () => {
     expect(ensemble.lines.filter((line) => line.includes('level.waiting')).length).toBe(0);
   });
 
-  it('of raised sequences is in force with the last member, and refuses them before', async () => {
-    const before = LEVEL.raisedSequences - 1;
-    const ensemble = await serving({ tuning: { levelMax: before } });
-    await reaches(ensemble, before);
-    for (const id of IDS) {
-      for (const at of IDS) expect(await raised(ensemble, at)).toBe(ErrorCode.unimplemented);
-      ensemble.tunings.set(id, { levelMax: LEVEL_MAX });
-      await restart(ensemble, id);
-    }
-    await reaches(ensemble, LEVEL_MAX);
-    for (const at of IDS) expect(await raised(ensemble, at)).toBe(ErrorCode.ok);
-    await expectEqual(ensemble);
-    for (const id of IDS) await restart(ensemble, id);
-    await expectEqual(ensemble);
-    const { tree } = ensemble.member(1).state;
-    expect(tree.creates(tree.find('/'))).toBe(5_000_000);
-  });
-
   it('once raised refuses the release before, at its start', async () => {
     const ensemble = await serving();
     await reaches(ensemble, LEVEL_MAX);
@@ -147,9 +121,9 @@ describe('the ensemble level', () => {
     await ensemble.timers.advance(2_000);
     // A clean stop would write a checkpoint, which names the level, too.
     ensemble.kill(older);
-    ensemble.tunings.set(older, { levelMax: 1 });
+    ensemble.tunings.set(older, { levelMax: LEVEL.first });
     await expect(ensemble.start(older)).rejects.toThrow(
-      `the ensemble is at level ${LEVEL_MAX}, this release knows levels up to 1`,
+      `the ensemble is at level ${LEVEL_MAX}, this release knows levels up to ${LEVEL.first}`,
     );
   });
 
@@ -159,11 +133,13 @@ describe('the ensemble level', () => {
     const older = follower(ensemble);
     await ensemble.stop(older);
     ensemble.wipe(older);
-    ensemble.tunings.set(older, { levelMax: 1 });
+    ensemble.tunings.set(older, { levelMax: LEVEL.first });
     await ensemble.start(older);
     await ensemble.timers.advance(5_000);
     expect(ensemble.serves(older)).toBe(false);
-    const refused = ensemble.lines.filter((line) => line.includes('knows levels up to 1'));
+    const refused = ensemble.lines.filter((line) =>
+      line.includes(`knows levels up to ${LEVEL.first}`),
+    );
     const members = new Set(refused.map((line) => /"member":(\d)/.exec(line)?.[1]));
     expect([...members].sort()).toEqual(['1', '2', '3']);
   });

@@ -99,7 +99,7 @@ export class Digest {
     this.#count(sign);
   }
 
-  /** The first level contributes nothing, so digests from before there were levels stay valid. */
+  /** The first level contributes nothing: a fresh state has the digest of its znodes. */
   countLevel(level: number, sign: 1 | -1): void {
     if (level === LEVEL.first) return;
     const hasher = this.#hasher;

@@ -8,20 +8,10 @@
  * of levels is in docs/architecture/versions.md.
  */
 export const LEVEL = {
-  /** What was written before there were levels; also the level of a fresh state. */
-  first: 1,
-  /**
-   * Adds the transaction that raises the level, and format 5 of the meta record, which names it.
-   */
-  named: 2,
-  /** Adds `beginClose`, and the mark in the record of a session that is closing. */
-  endsInParts: 3,
-  /** A transaction may carry an earlier time than the one before it. */
-  timeFalls: 4,
-  /** Large values of a checkpoint are in files beside the database, which refers to them. */
-  valuesInFiles: 5,
-  /** Adds `raiseSequence`. */
-  raisedSequences: 6,
+  /** The level of a fresh state. Releases before 0.3.0 had levels 1 to 6. */
+  first: 10,
+  /** The record of a checkpoint has a reserved field, so that a level can be raised and held. */
+  reservedField: 11,
 } as const;
 
 /** The highest level that this release knows. */

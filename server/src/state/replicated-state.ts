@@ -96,9 +96,6 @@ export class ReplicatedState {
       zxid > this.#lastZxid,
       () => `zxid ${formatZxid(zxid)} is above ${formatZxid(this.#lastZxid)}`,
     );
-    if (this.#level < LEVEL.timeFalls) {
-      assert(txn.time >= this.#lastTime, () => `time ${txn.time} is not below ${this.#lastTime}`);
-    }
     this.#lastZxid = zxid;
     this.#lastTime = txn.time;
     const at = this.#at;

@@ -76,7 +76,7 @@ export interface CreateSessionOp {
 /**
  * From here on, the session of the transaction does nothing more and nobody resumes it: its end is
  * decided. Its ephemerals are deleted by transactions of their own, with a bounded number in each,
- * and its closeSession comes last, whoever leads then. Written from LEVEL.endsInParts on.
+ * and its closeSession comes last, whoever leads then.
  */
 export interface BeginCloseOp {
   readonly kind: 'beginClose';
@@ -87,7 +87,7 @@ export interface CloseSessionOp {
 }
 /**
  * Sets the number of the znode's next sequential child to `creates`, as if that many children had
- * been created. Fires no watch. Written from LEVEL.raisedSequences on.
+ * been created. Fires no watch.
  */
 export interface RaiseSequenceOp {
   readonly kind: 'raiseSequence';
@@ -119,7 +119,7 @@ export interface Txn {
   readonly session: SessionId;
   /**
    * ms since 1970; see docs/architecture/sessions.md, "Time". It falls from one transaction to the
-   * next only where a majority of clocks has corrected it, and only from LEVEL.timeFalls on.
+   * next only where a majority of clocks has corrected it.
    */
   readonly time: number;
   readonly op: TxnOp;

@@ -33,7 +33,9 @@ const CHECKPOINT_SCHEMA = z.object({
   /** The time of the last transaction, ms since 1970. */
   lastTime: z.number(),
   /** The ensemble level; without it, the first one. */
-  level: z.number().int().min(1).optional(),
+  level: z.number().int().min(LEVEL.first).optional(),
+  /** Nothing reads it; written as 0 from `LEVEL.reservedField` on. */
+  reserved: z.number().optional(),
 });
 
 export type Checkpoint = Readonly<z.infer<typeof CHECKPOINT_SCHEMA>>;
@@ -136,7 +138,7 @@ export class CheckpointedTree {
 
   async #writeNow(changes: readonly KeyValueOperation[], next: Checkpoint): Promise<void> {
     const batch = [...changes, putCheckpoint(next)];
-    await this.database.use((open) => open.batch(batch, batchOptions(next)));
+    await this.database.use((open) => open.batch(batch, TREE_BATCH));
     this.#current = next;
   }
 }
@@ -177,10 +179,8 @@ export function parseCheckpoint(name: string, stored: Uint8Array): Checkpoint {
   return verifiedJson(`the checkpoint of ${name}`, CHECKPOINT_KEY, stored, CHECKPOINT_SCHEMA);
 }
 
-/** How records of a tree are written: what its ensemble level allows. */
-export function batchOptions({ level = LEVEL.first }: Checkpoint): BatchOptions {
-  return { sync: true, largeInFiles: level >= LEVEL.valuesInFiles };
-}
+/** How records of a tree are written. */
+export const TREE_BATCH: BatchOptions = { sync: true, largeInFiles: true };
 
 function putCheckpoint(checkpoint: Checkpoint): KeyValueOperation {
   const [key, value] = checkpointRecord(checkpoint);
@@ -189,7 +189,8 @@ function putCheckpoint(checkpoint: Checkpoint): KeyValueOperation {
 
 /** The first record of a snapshot. */
 export function checkpointRecord({ zxid, digest, lastTime, level }: Checkpoint): TreeRecord {
-  const checkpoint: Checkpoint = { zxid, digest, lastTime, level };
+  const reserved = (level ?? LEVEL.first) >= LEVEL.reservedField ? { reserved: 0 } : {};
+  const checkpoint: Checkpoint = { zxid, digest, lastTime, level, ...reserved };
   return [CHECKPOINT_KEY, jsonWithChecksum(CHECKPOINT_KEY, checkpoint)];
 }
 

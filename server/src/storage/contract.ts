@@ -37,8 +37,6 @@ export interface StorageOptions {
 export interface StorageSetup {
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
-  /** The store of a release that kept its log in LevelDB; that log is converted. */
-  readonly formerLog?: KeyValueStore | null;
   /** The marks that name the owner of each directory; absent without directories. */
   readonly marks?: readonly KnownRecord[];
   readonly memberId: number;

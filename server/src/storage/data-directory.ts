@@ -7,16 +7,21 @@
  */
 import { mkdir, open as openFile, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { MOVE_FROM_0_2 } from '../config/version.js';
 import { openNewFile } from '../security/own-file.js';
 import { codesOf, textOf } from './disk-errors.js';
 import { DamagedError, DirectoryError, FormatError, IdentityError } from './errors.js';
 
 export const OWNER_FILE = 'member.json';
-const DIRECTORY_FORMAT = 1;
+/**
+ * The format of everything in a data directory: the owner file, the meta record and the log's
+ * segments name it. Releases before 0.3.0 wrote 1 to 6.
+ */
+export const DISK_FORMAT = 10;
 
 /**
  * What `member.json` tells of the founding of a member. It is not complete where there is no such
- * file. Where an earlier release, or an operator, wrote the file, it tells nothing.
+ * file. Where an operator wrote the file, it may tell nothing.
  */
 export type Founding = 'incomplete' | 'unknown' | 'complete';
 
@@ -51,17 +56,24 @@ export function foundingIn(text: string | null, directory: string, memberId: num
         `the file and start again: ${completeLine(memberId).trimEnd()}`,
     );
   }
-  if (Number(match[1]) !== DIRECTORY_FORMAT) {
-    throw new FormatError(
-      `${directory} has format ${match[1]}, this version reads ${DIRECTORY_FORMAT}`,
-    );
-  }
+  if (Number(match[1]) !== DISK_FORMAT) throw wrongFormat(directory, Number(match[1]));
   if (Number(match[2]) !== memberId) {
     throw new IdentityError(
       `${directory} holds the data of member ${match[2]}, this is member ${memberId}`,
     );
   }
   return match[3] === undefined ? 'unknown' : 'complete';
+}
+
+/** The refusal of a directory of another format, with what to do about it. */
+export function wrongFormat(what: string, format: number): FormatError {
+  const remedy =
+    format < DISK_FORMAT
+      ? MOVE_FROM_0_2
+      : 'start this member with the release that wrote it, or with empty directories';
+  return new FormatError(
+    `${what} has format ${format}, this release reads format ${DISK_FORMAT}: ${remedy}`,
+  );
 }
 
 /** Throws DamagedError unless the file is readable and contains exactly this text. */
@@ -127,10 +139,10 @@ export async function syncDirectory(directory: string): Promise<void> {
 
 /** The text that names the member that owns the directory. */
 export function ownerLine(memberId: number): string {
-  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId}}\n`;
+  return `{"rookery":${DISK_FORMAT},"member":${memberId}}\n`;
 }
 
 /** The same, and marks the founding as complete. */
 export function completeLine(memberId: number): string {
-  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId},"complete":true}\n`;
+  return `{"rookery":${DISK_FORMAT},"member":${memberId},"complete":true}\n`;
 }

@@ -16,8 +16,7 @@ export type KeyValueOperation =
 export interface BatchOptions {
   readonly sync: boolean;
   /**
-   * Large values may be written into files beside the database, which only releases that know
-   * ensemble level 5 can read. Only with `sync`.
+   * Large values are written into files beside the database. Only with `sync`.
    */
   readonly largeInFiles?: boolean;
 }

@@ -16,6 +16,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { z } from 'zod';
+import { DISK_FORMAT } from './data-directory.js';
 import { DamagedError } from './errors.js';
 import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
 import { recordBytes, recordParts, seedOf } from './log-record.js';
@@ -26,7 +27,6 @@ export const RECORDS_START = CLEARED_BYTES;
 /** The size of each of the header's two copies. */
 const COPY_BYTES = CLEARED_BYTES / 2;
 const HEADER_PREFIX_BYTES = 8;
-const FORMAT = 1;
 /** The distance between remembered offsets, so that readers need not start at the beginning. */
 const MARK_BYTES = 256 * 1024;
 
@@ -36,7 +36,7 @@ const RANGE_SCHEMA = z.object({
   last: z.number().int(),
 });
 const HEADER_SCHEMA = z.object({
-  format: z.literal(FORMAT),
+  format: z.literal(DISK_FORMAT),
   generation: z.number().int().min(0),
   seq: z.number().int().min(0),
   /** The segment continues after this zxid. */
@@ -71,11 +71,11 @@ export function parseSegmentName(name: string): { generation: number; seq: numbe
 /** Encodes both copies. `previous` is left out if it does not fit. */
 export function encodeHeader(header: NewSegment): Uint8Array {
   const bytes = Buffer.alloc(CLEARED_BYTES);
-  const whole = Buffer.from(JSON.stringify({ format: FORMAT, ...header }));
+  const whole = Buffer.from(JSON.stringify({ format: DISK_FORMAT, ...header }));
   const json =
     whole.length <= COPY_BYTES - HEADER_PREFIX_BYTES
       ? whole
-      : Buffer.from(JSON.stringify({ format: FORMAT, ...header, previous: null }));
+      : Buffer.from(JSON.stringify({ format: DISK_FORMAT, ...header, previous: null }));
   for (const start of [0, COPY_BYTES]) {
     bytes.writeUInt32BE(crc32(json), start);
     bytes.writeUInt32BE(json.length, start + 4);
@@ -125,7 +125,7 @@ export class Segment {
     await file.write(0, [encodeHeader(header)]);
     const name = segmentName(header.generation, header.seq);
     const shared = SharedResource.pinned(ownerOf(directory), name, file);
-    const segment = new Segment(shared, { format: FORMAT, ...header });
+    const segment = new Segment(shared, { format: DISK_FORMAT, ...header });
     segment.#appended = file;
     return segment;
   }

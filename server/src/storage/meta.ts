@@ -2,8 +2,7 @@
  * The record that says who a member is, which epochs it knows and which generation is live.
  *
  * Its format number guards the whole directory: a release that does not know it touches nothing.
- * Formats 4 and 5 are those of releases whose log was kept in LevelDB; they are read, and their log
- * is converted. A field that is added must be optional, as older directories do not have it.
+ * A field that is added must be optional, as older directories do not have it.
  * Both epochs, the ensemble and the generation are one value in one key, so no crash separates
  * them. Every change writes it under two keys, one after the other, each synced: damage of the
  * newest batch on disk looks like a write that never was (write-ahead-scan.ts), and so the batch
@@ -11,16 +10,12 @@
  */
 import { z } from 'zod';
 import { LEVEL } from '../state/level.js';
-import { DamagedError, FormatError } from './errors.js';
+import { DISK_FORMAT, wrongFormat } from './data-directory.js';
+import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
 import { jsonWithChecksum, verifiedJson } from './records.js';
 
 export const META_NAME = 'meta';
-/** The log is plain files. The level says what else may be there. */
-const FORMAT = 6;
-/** The log was kept in LevelDB: of the first ensemble level, and of all later ones. */
-const FORMER_FORMATS = [4, 5];
-
 const NO_START = { incarnation: '', count: 0, instances: [] };
 
 const META_SCHEMA = z.object({
@@ -37,7 +32,7 @@ const META_SCHEMA = z.object({
    * The highest ensemble level that the directory's owner has reached: whoever does not know it
    * must not start on what is there.
    */
-  level: z.number().int().min(1).default(LEVEL.first),
+  level: z.number().int().min(LEVEL.first).default(LEVEL.first),
   /** Absent before a release that records it has served. */
   servedWith: z
     .object({
@@ -45,8 +40,8 @@ const META_SCHEMA = z.object({
       peerTimeoutMs: z.number(),
     })
     .optional(),
-  /** The newest segment of the log that was begun; null while the log is still kept in LevelDB. */
-  logSeq: z.number().int().min(0).nullable().default(null),
+  /** The newest segment of the log that was begun. */
+  logSeq: z.number().int().min(0),
   /** The log of this generation has reached this zxid: one that ends before has lost something. */
   recordedZxid: z.number().int().min(0).default(0),
   /** The start of this directory, as in `StartOf`. */
@@ -79,7 +74,7 @@ const META_KEY = new TextEncoder().encode('meta');
 const COPY_KEY = new TextEncoder().encode('meta-copy');
 /** `change` counts the changes: the greater one of two records is the newer. */
 const RECORD_SCHEMA = META_SCHEMA.extend({
-  format: z.union([z.literal(4), z.literal(5), z.literal(FORMAT)]),
+  format: z.literal(DISK_FORMAT),
   change: z.number().int().min(0).default(0),
 });
 const ANY_FORMAT = z.object({ format: z.number() });
@@ -121,7 +116,7 @@ export class MetaStore {
   /** Resolves when both records are durable. */
   async write(meta: Meta): Promise<void> {
     this.#change += 1;
-    const record = { ...meta, format: FORMAT, change: this.#change } as const;
+    const record = { ...meta, format: DISK_FORMAT, change: this.#change } as const;
     await this.#put(META_KEY, record);
     await this.#put(COPY_KEY, record);
   }
@@ -172,14 +167,8 @@ export class MetaStore {
 /** Throws DamagedError or FormatError. */
 function parsed(key: Uint8Array, stored: Uint8Array): MetaRecord {
   const { format } = verifiedJson('the meta record', key, stored, ANY_FORMAT);
-  if (format === FORMAT || FORMER_FORMATS.includes(format)) {
-    return verifiedJson('the meta record', key, stored, RECORD_SCHEMA);
-  }
-  throw new FormatError(
-    `the data has format ${format}, this release reads ${FORMER_FORMATS[0]} to ${FORMAT}: ` +
-      'run the release that wrote it, or empty the directories of this member alone and let ' +
-      'it sync',
-  );
+  if (format !== DISK_FORMAT) throw wrongFormat('the meta record', format);
+  return verifiedJson('the meta record', key, stored, RECORD_SCHEMA);
 }
 
 type Found = MetaRecord | DamagedError | null;

@@ -6,12 +6,11 @@
  * (a snapshot that was not finished, the tree that an installed one replaced), but never while the
  * disk is damaged and its meta unreadable.
  */
-import { epochOf, formatZxid, type Zxid } from '@rookery/protocol';
+import { epochOf, formatZxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
 import { CheckpointedTree, parseTreeName } from './checkpoint.js';
 import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
 import { DamagedError, IdentityError } from './errors.js';
-import { destroyFormerLog, formerGenerations, openFormerLog } from './former-log.js';
 import { refuseHigherLevel } from './level-guard.js';
 import { recoverLog } from './log-recovery.js';
 import { parseSegmentName } from './log-segment.js';
@@ -92,10 +91,7 @@ export async function replaceMeta(
   return metaStore;
 }
 
-/**
- * Destroys every tree and log but those of the generation `live`; all of them when it is null. A
- * log that is kept in LevelDB stays until it is converted.
- */
+/** Destroys every tree and log but those of the generation `live`; all of them when it is null. */
 export async function destroyGenerations(
   { treeStore, logFiles }: Pick<StorageSetup, 'treeStore' | 'logFiles'>,
   live: number | null,
@@ -112,8 +108,8 @@ export async function destroyGenerations(
 
 /** The numbers of all generations with a tree or a log. */
 export async function generationsOf(setup: StorageSetup): Promise<readonly number[]> {
-  const { treeStore, logFiles, formerLog = null } = setup;
-  const generations: number[] = formerLog === null ? [] : [...(await formerGenerations(formerLog))];
+  const { treeStore, logFiles } = setup;
+  const generations: number[] = [];
   for (const name of await treeStore.list()) generations.push(parseTreeName(name) ?? -1);
   for (const name of await logFiles.list()) {
     generations.push(parseSegmentName(name)?.generation ?? -1);
@@ -138,8 +134,8 @@ async function soundStorage(from: {
   try {
     const checkpoint = tree.checkpoint.zxid;
     refuseHigherLevel(tree.checkpoint.level, options.levelMax);
-    let meta = await withLogFiles(from, checkpoint);
-    const logAt = { generation, checkpoint, logSeq: meta.logSeq ?? 0 };
+    let { meta } = from;
+    const logAt = { generation, checkpoint, logSeq: meta.logSeq };
     // Both at once, because the log mostly waits for the disk and the tree for the processor.
     const [loaded, read] = await Promise.allSettled([
       tree.load(loader),
@@ -239,49 +235,9 @@ function damagedStorage(metaStore: MetaStore, meta: Meta, metaKnown: boolean): R
   return { metaStore, meta, metaKnown, live: null, recovered };
 }
 
-/**
- * The log of a release that kept it in LevelDB is written anew as files. The meta record is changed
- * last, so a conversion that is cut short begins again; what it leaves behind goes before that.
- */
-async function withLogFiles(
-  from: {
-    readonly setup: StorageSetup;
-    readonly metaStore: MetaStore;
-    readonly meta: Meta;
-    readonly options: StorageOptions;
-    readonly hooks: TxnLogHooks;
-  },
-  checkpoint: Zxid,
-): Promise<Meta> {
-  const { metaStore, options } = from;
-  const { logFiles, formerLog = null } = from.setup;
-  const { generation } = from.meta;
-  let meta = from.meta;
-  if (meta.logSeq === null) {
-    if (formerLog === null) throw new DamagedError(`the log is missing (log-${generation}-*)`);
-    for (const name of await logFiles.list()) {
-      if (parseSegmentName(name) !== null) await logFiles.remove(name);
-    }
-    const former = await openFormerLog(formerLog, { generation, checkpoint });
-    let logSeq = 0;
-    const onBegun = async (seq: number) => {
-      logSeq = seq;
-    };
-    const hooks = { ...from.hooks, onBegun };
-    const log = await TxnLog.create(logFiles, { generation, base: former.base }, options, hooks);
-    for await (const batches of former.batches()) await log.append(batches);
-    await log.idle();
-    await log.closeFiles();
-    meta = { ...meta, logSeq };
-    await metaStore.write(meta);
-  }
-  if (formerLog !== null) await destroyFormerLog(formerLog);
-  return meta;
-}
-
 function unknownMeta(memberId: number, generations: readonly number[], damaged: string): Meta {
   const generation = Math.max(0, ...generations);
-  return { ...emptyMeta(memberId), generation, logSeq: null, damaged };
+  return { ...emptyMeta(memberId), generation, logSeq: 0, damaged };
 }
 
 function emptyMeta(memberId: number) {

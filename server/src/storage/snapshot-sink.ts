@@ -8,11 +8,11 @@
 import { assert, formatZxid, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
 import {
-  batchOptions,
   CHECKPOINT_KEY,
   type Checkpoint,
   CheckpointedTree,
   parseCheckpoint,
+  TREE_BATCH,
 } from './checkpoint.js';
 import type { SnapshotSink, StateLoader, TreeRecord } from './contract.js';
 import { DamagedError, SnapshotDamagedError } from './errors.js';
@@ -111,8 +111,7 @@ export class GenerationSink implements SnapshotSink {
     const tree = this.#tree;
     if (tree === null) throw new SnapshotDamagedError('the checkpoint is not the first record');
     if (operations.length === 0) return;
-    const options = batchOptions(tree.checkpoint);
-    await tree.database.use((open) => open.batch(operations, options));
+    await tree.database.use((open) => open.batch(operations, TREE_BATCH));
   }
 
   async #start(checkpoint: Checkpoint): Promise<void> {

@@ -16,6 +16,8 @@ import { z } from 'zod';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { type Opened, openToy, proposalsAfter, TINY } from '../simulated/storage/toy-state.js';
+import { LEVEL, LEVEL_MAX } from '../state/level.js';
+import { checkpointRecord } from './checkpoint.js';
 import { HistoryGoneError, SnapshotDamagedError } from './errors.js';
 import { META_NAME } from './meta.js';
 import { jsonWithChecksum, verifiedJson } from './records.js';
@@ -86,7 +88,7 @@ describe('data of another format', () => {
     }
     await database.close();
     await expect(disk.open()).rejects.toThrow(
-      /has format 1, this release reads 4 to 6: run the release/,
+      /the meta record has format 1, this release reads format 10: data of a release before/,
     );
   });
 });
@@ -106,43 +108,41 @@ describe('the ensemble level of a directory', () => {
     const disk = new Disk();
     await disk.open();
     disk.crash();
-    expect(await formatOf(disk)).toEqual({ format: 6, level: 1 });
-  });
-
-  it('is the first one where a release wrote it that knew no levels', async () => {
-    const disk = new Disk();
-    const { storage } = await disk.open();
-    await storage.saveEpochs(EPOCHS);
-    disk.crash();
-    const database = await disk.treeStore.open(META_NAME);
-    for (const name of ['meta', 'meta-copy']) {
-      const key = new TextEncoder().encode(name);
-      const stored = (await database.get(key)) ?? new Uint8Array(0);
-      const { level: _, ...old } = verifiedJson(name, key, stored, z.looseObject({}));
-      await database.batch([{ type: 'put', key, value: jsonWithChecksum(key, old) }], {
-        sync: true,
-      });
-    }
-    await database.close();
-    const { recovered } = await disk.open();
-    expect(recovered).toMatchObject({ acceptedEpoch: 1, damaged: null });
+    expect(await formatOf(disk)).toEqual({ format: 10, level: LEVEL.first });
   });
 
   it('is kept once it is raised, and a release that does not know it touches nothing', async () => {
     const disk = new Disk();
     const { storage } = await disk.open();
-    storage.raiseLevel(2);
+    storage.raiseLevel(LEVEL_MAX);
     await storage.idle();
     disk.crash();
-    expect(await formatOf(disk)).toEqual({ format: 6, level: 2 });
-    const older = openToy(disk, { ...TINY, levelMax: 1 });
-    await expect(older).rejects.toThrow(/is at level 2, this release knows levels up to 1: start/);
+    expect(await formatOf(disk)).toEqual({ format: 10, level: LEVEL_MAX });
+    const older = openToy(disk, { ...TINY, levelMax: LEVEL.first });
+    await expect(older).rejects.toThrow(
+      /is at level 11, this release knows levels up to 10: start/,
+    );
     disk.crash();
     const again = await disk.open();
-    again.storage.raiseLevel(1);
+    again.storage.raiseLevel(LEVEL.first);
     await again.storage.idle();
     disk.crash();
-    expect(await formatOf(disk)).toEqual({ format: 6, level: 2 });
+    expect(await formatOf(disk)).toEqual({ format: 10, level: LEVEL_MAX });
+  });
+
+  it('decides whether the record of a checkpoint has a reserved field', () => {
+    const at = { zxid: 1, digest: '', lastTime: 1 };
+    const written = (level?: number) => {
+      const [key, value] = checkpointRecord({ ...at, level });
+      return verifiedJson('a checkpoint', key, value, z.looseObject({}));
+    };
+    expect(written()).toEqual(at);
+    expect(written(LEVEL.first)).toEqual({ ...at, level: LEVEL.first });
+    expect(written(LEVEL.reservedField)).toEqual({
+      ...at,
+      level: LEVEL.reservedField,
+      reserved: 0,
+    });
   });
 
   it('comes with a snapshot, unless this release does not know it', async () => {
@@ -151,9 +151,9 @@ describe('the ensemble level of a directory', () => {
     const batch = proposalsAfter(0, { epoch: 1, counter: 1, count: 1 });
     await donor.storage.append([batch]);
     donor.storage.beginCheckpoint(batch.last);
-    const at = { zxid: batch.last, lastTime: 1, level: 2 };
+    const at = { zxid: batch.last, lastTime: 1, level: LEVEL_MAX };
     await donor.storage.writeCheckpoint([], { ...at, digest: '' });
-    for (const levelMax of [1, 2]) {
+    for (const levelMax of [LEVEL.first, LEVEL_MAX]) {
       const disk = new Disk();
       const { storage } = await openToy(disk, { ...TINY, levelMax });
       const sink = await storage.beginSnapshot();
@@ -161,7 +161,7 @@ describe('the ensemble level of a directory', () => {
       for await (const records of source.records()) await sink.write(records);
       await source.close();
       const installing = storage.installSnapshot(batch.last);
-      if (levelMax === 1) await expect(installing).rejects.toThrow(/is at level 2/);
+      if (levelMax === LEVEL.first) await expect(installing).rejects.toThrow(/is at level 11/);
       else await installing;
       disk.crash();
       expect((await formatOf(disk)).level).toBe(levelMax);

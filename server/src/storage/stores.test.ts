@@ -97,25 +97,6 @@ describe('both directories', () => {
     expect(proposalsIn(recovered.suffix).length).toBe(9);
     await storage.close();
   });
-
-  it('hold a former log where an older release has left one, and none else', async () => {
-    await filled();
-    const log = join(directory, 'logs', '1', 'log');
-    const stores = await openStores(setup());
-    expect(stores.formerLog).toBe(null);
-    await stores.treeStore.close();
-    await stores.logFiles.close();
-    await mkdir(join(log, 'log-0-0'));
-    const again = await openStores(setup());
-    expect(await again.formerLog?.list()).toEqual(['log-0-0']);
-    expect(await again.logFiles.list()).toEqual(expect.not.arrayContaining(['log-0-0']));
-    await again.formerLog?.destroy('log-0-0');
-    await again.treeStore.close();
-    await again.logFiles.close();
-    expect(await readdir(log)).toEqual(
-      expect.not.arrayContaining([expect.stringMatching(/^(log|trash)-/)]),
-    );
-  });
 });
 
 describe('the first start of a member', () => {
@@ -126,16 +107,16 @@ describe('the first start of a member', () => {
     expect(await readdir(join(directory, '1', 'tree'))).not.toContain('member.json');
     const { storage } = await openToy(stores);
     const text = await readFile(path(), 'utf8');
-    expect(text).toBe('{"rookery":1,"member":1,"complete":true}\n');
+    expect(text).toBe('{"rookery":10,"member":1,"complete":true}\n');
     await storage.close();
     const before = await stat(path());
     await (await openToy(await openStores(setup()))).storage.close();
     expect((await stat(path())).ino).toBe(before.ino);
   });
 
-  it('replaces the mark of an earlier release', async () => {
+  it('replaces a mark that does not say whether the founding is complete', async () => {
     await filled();
-    await writeFile(path(), '{"rookery":1,"member":1}\n');
+    await writeFile(path(), '{"rookery":10,"member":1}\n');
     const { storage, recovered } = await openToy(await openStores(setup()));
     expect(proposalsIn(recovered.suffix).length).toBe(9);
     await storage.close();

@@ -2,13 +2,10 @@
  * The stores of a member on this machine: tree and meta in LevelDB, and the log in plain files.
  *
  * Both directories are opened or neither, and nothing is written if one belongs to another member.
- * The log's directory may still contain a log of an older release in LevelDB, which is returned,
- * too.
  */
 import { join } from 'node:path';
 import { readOwner } from './data-directory.js';
 import { FileLogDirectory } from './file-log.js';
-import { formerGenerations } from './former-log.js';
 import type { KeyValueStore } from './key-value.js';
 import type { KnownRecord } from './known-record.js';
 import { LevelStore } from './level-store.js';
@@ -18,11 +15,6 @@ import { OwnedDirectory } from './owned-directory.js';
 export interface Stores {
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
-  /**
-   * In the directory of `logFiles`, and closed with it, not by itself; null when no older release
-   * has left a log.
-   */
-  readonly formerLog: KeyValueStore | null;
   /** The marks that name the owner of each directory. */
   readonly marks: readonly KnownRecord[];
 }
@@ -42,25 +34,23 @@ export async function openStores(setup: {
   const treeStore = new LevelStore(ofTree);
   try {
     const ofLog = await OwnedDirectory.open(logDirectory, memberId);
-    return { treeStore, ...(await openLog(ofLog)), marks: [ofTree.mark, ofLog.mark] };
+    return { treeStore, logFiles: await openLog(ofLog), marks: [ofTree.mark, ofLog.mark] };
   } catch (error) {
     await treeStore.close();
     throw error;
   }
 }
 
-async function openLog(directory: OwnedDirectory): Promise<Pick<Stores, 'logFiles' | 'formerLog'>> {
+async function openLog(directory: OwnedDirectory): Promise<LogDirectory> {
   const store = new LevelStore(directory);
   try {
-    const logFiles = await FileLogDirectory.open({
+    return await FileLogDirectory.open({
       path: directory.path,
       disk: directory.disk,
       isOwn: (name) => directory.isOwn(name),
       discard: (name) => directory.discard(name),
       close: () => store.close(),
     });
-    const hasFormerLog = (await formerGenerations(store)).length > 0;
-    return { logFiles, formerLog: hasFormerLog ? store : null };
   } catch (error) {
     await store.close();
     throw error;

@@ -5,13 +5,12 @@
  * and only then sends anything. So without that mark it has promised nothing yet, and whatever a
  * loss of power has made of its files counts as an empty directory, unless they show the opposite:
  * a record in the log, a checkpoint, or a meta record that says more than a founding writes. With
- * the mark nothing counts as empty. A directory that an earlier release marked, before it wrote
- * anything else, is empty where that release would have founded a member: without a meta record.
+ * the mark nothing counts as empty. A directory whose mark does not say whether the founding ended,
+ * as an operator may write it, is empty only without a meta record.
  */
 import { parseTreeName, readCheckpoint } from './checkpoint.js';
 import type { StorageSetup } from './contract.js';
 import { DamagedError } from './errors.js';
-import { holdsFormerLog } from './former-log.js';
 import type { KeyValueStore } from './key-value.js';
 import type { LogDirectory } from './log-files.js';
 import { RecordReader } from './log-record.js';
@@ -61,10 +60,9 @@ function isFirst(meta: Meta, memberId: number): boolean {
  * as one that is not, unless `mayBeTorn`.
  */
 async function holdsAnything(
-  { treeStore, logFiles, formerLog = null }: StorageSetup,
+  { treeStore, logFiles }: StorageSetup,
   mayBeTorn: boolean,
 ): Promise<boolean> {
-  if (formerLog !== null && (await holdsFormerLog(formerLog))) return true;
   const trees = (await treeStore.list()).filter((name) => parseTreeName(name) !== null);
   for (const name of trees) {
     if (parseTreeName(name) !== 0) return true;

@@ -11,7 +11,6 @@ import { type Chance, DiskHistory, homeOn, MemoryDisk } from '../simulated/stora
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { seededRandom } from '../simulated/storage/toy-state.js';
 import { WatchedDisk } from '../simulated/storage/watched-disk.js';
-import { LEVEL } from '../state/level.js';
 import { CheckpointedTree, changeWithChecksum } from './checkpoint.js';
 import type { StateLoader } from './contract.js';
 import { DamagedError } from './errors.js';
@@ -348,19 +347,19 @@ describe('the tree of a member', () => {
     for (const path of directories.splice(0)) await rm(path, { recursive: true });
   });
 
-  const checkpoint = (level: number) => ({ zxid: 0, digest: 'digest', lastTime: 0, level });
+  const CHECKPOINT = { zxid: 0, digest: 'digest', lastTime: 0 };
 
   /** A checkpoint with three large records in LevelDB's directory. */
-  async function written(level: number) {
+  async function written() {
     const dataDir = await mkdtemp(join(tmpdir(), 'rookery-values-'));
     directories.push(dataDir);
     const opened = async () => new LevelStore(await OwnedDirectory.open(dataDir, 1));
     const store = await opened();
-    const tree = await CheckpointedTree.create(store, 1, checkpoint(level));
+    const tree = await CheckpointedTree.create(store, 1, CHECKPOINT);
     const changes = [1, 2, 3].map((n) =>
       changeWithChecksum({ key: keyOf(`p${n}`), value: new Uint8Array(n * 9000).fill(n) }),
     );
-    await tree.write(changes, checkpoint(level));
+    await tree.write(changes, CHECKPOINT);
     await store.close();
     const path = join(dataDir, 'tree-1');
     const loaded = async () => {
@@ -380,15 +379,9 @@ describe('the tree of a member', () => {
     ['p3', 27_000],
   ]);
 
-  it('keeps its large records in a file from level 5 on', async () => {
-    const { files, loaded } = await written(LEVEL.valuesInFiles);
+  it('keeps its large records in a file', async () => {
+    const { files, loaded } = await written();
     expect(files.length).toBe(1);
-    expect(await loaded()).toEqual(RECORDS);
-  });
-
-  it('keeps them in LevelDB at lower levels, where older releases find them', async () => {
-    const { files, loaded } = await written(LEVEL.valuesInFiles - 1);
-    expect(files).toEqual([]);
     expect(await loaded()).toEqual(RECORDS);
   });
 
@@ -406,7 +399,7 @@ describe('the tree of a member', () => {
       },
     ],
   ])('is damaged when the file %s', async (_, message, spoil) => {
-    const { files, loaded } = await written(LEVEL.valuesInFiles);
+    const { files, loaded } = await written();
     await spoil(files[0] ?? '');
     const failure = await loaded().then(
       () => null,

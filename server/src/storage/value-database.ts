@@ -2,8 +2,7 @@
  * A key-value database that keeps its large values in files beside it and refers to them.
  *
  * Its users never see the references: they read values. A value goes into a file only where the
- * caller allows it, because releases that do not know ensemble level 5 cannot read the references.
- * A file is durable before the batch that refers to it is written.
+ * caller asks for it. A file is durable before the batch that refers to it is written.
  */
 import { assert } from '@rookery/protocol';
 import {

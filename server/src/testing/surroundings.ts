@@ -30,7 +30,6 @@ export class EndingSurroundings implements Surroundings {
   readonly timers: EndingTimers;
   readonly treeStore: EndingStore;
   readonly logFiles: EndingLog;
-  readonly formerLog: EndingStore | null;
   #end: Promise<void> | null = null;
 
   static async open(parts: SurroundingsParts): Promise<EndingSurroundings> {
@@ -43,7 +42,6 @@ export class EndingSurroundings implements Surroundings {
     this.treeStore = new EndingStore(stores.treeStore);
     const life = new EndingLife();
     this.logFiles = new EndingLog(stores.logFiles, life);
-    this.formerLog = stores.formerLog === null ? null : new EndingStore(stores.formerLog, life);
   }
 
   random(): number {

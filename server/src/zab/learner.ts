@@ -6,7 +6,7 @@
  * need not be in that quorum. Invariant: an ACK counts only once the learner is `synced`, and only
  * on this link. ACK(NEWLEADER) is the first one and covers everything that synchronization sent.
  */
-import { type AckEpoch, LEADER_DURABLE_SINCE, type PeerId, type Zxid } from '@rookery/protocol';
+import type { AckEpoch, PeerId, Zxid } from '@rookery/protocol';
 import type { Link, Member } from './member.js';
 import type { ZabOptions } from './types.js';
 
@@ -144,7 +144,7 @@ export class Learners {
     const message = { kind: 'leaderDurable', zxid: durable } as const;
     for (const learner of this.synced()) {
       const { link } = learner;
-      if (durable <= learner.toldDurable || link.version < LEADER_DURABLE_SINCE) continue;
+      if (durable <= learner.toldDurable) continue;
       if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;
       learner.toldDurable = durable;
       this.#member.send(link, message);

@@ -5,7 +5,7 @@
  * directory that went back in time, a second process on copied data) give equal zxids to unlike
  * proposals. Each leadership therefore has a random identity. Two histories that have a zxid of the
  * same leadership are equal up to it; where identities differ they have nothing in common from that
- * epoch on. What an older release wrote has no identity: it is taken to be equal.
+ * epoch on. An epoch without an identity, such as those of a restored backup, is taken to be equal.
  */
 import { epochOf, type LeadershipOf, type Zxid } from '@rookery/protocol';
 

@@ -11,11 +11,11 @@
  * A member that steps out looks and follows no leader that spares it, so it counts in no quorum. It
  * keeps its vote and its promises. The leader decides, not the member, because members that share a
  * disk find it full within the same second. For the same reason, room and shortage count only once
- * they have lasted. A peer with an earlier wire version does not report room and has none here.
+ * they have lasted.
  *
  * Safety does not depend on this file: a full member only abstains. Used by Leading and Looking.
  */
-import { type PeerId, ROOM_SINCE, type VoteMessage } from '@rookery/protocol';
+import type { PeerId, VoteMessage } from '@rookery/protocol';
 import { counts, type Electorate } from './electorate.js';
 import { TRY_AGAIN_MS } from './given-up.js';
 import type { Learners } from './learner.js';
@@ -35,7 +35,7 @@ export function isFull({ vote }: Link): boolean {
 }
 
 export function hasRoom(link: Link): boolean {
-  return link.version >= ROOM_SINCE && link.vote !== null && !isFull(link);
+  return link.vote !== null && !isFull(link);
 }
 
 /** The decisions of an established leader. */

@@ -16,8 +16,8 @@ export const directoryMutants: readonly Mutant[] = [
     breaks: 'a member whose directory went back in time has no vote',
     aim: WENT_BACK,
     in: 'KnownStarts.isBehind',
-    find: 'return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);',
-    replace: 'return offer === null && isBeside(this.own, this.earlier, NO_START);',
+    find: 'return isBeside(this.own, this.earlier, offer.lastSeen);',
+    replace: 'return isBeside(this.own, this.earlier, offer.lastSeen) && offer.treeBytes < 0;',
   },
   {
     name: 'earlier-starts-not-kept',

@@ -39,7 +39,7 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'a checkpoint is durable before the log up to it is purged',
     in: 'CheckpointedTree.#writeNow',
-    find: 'await this.database.use((open) => open.batch(batch, batchOptions(next)));',
+    find: 'await this.database.use((open) => open.batch(batch, TREE_BATCH));',
     replace: 'await this.database.use((open) => open.batch(batch, { sync: false }));',
   },
   {
@@ -47,8 +47,8 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'an installed snapshot is durable as a whole',
     in: 'GenerationSink.#writeNow',
-    find: 'const options = batchOptions(tree.checkpoint);',
-    replace: 'const options = { sync: false };',
+    find: 'await tree.database.use((open) => open.batch(operations, TREE_BATCH));',
+    replace: 'await tree.database.use((open) => open.batch(operations, { sync: false }));',
   },
   {
     name: 'persisted-told-before-durable',

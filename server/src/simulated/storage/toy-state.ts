@@ -83,7 +83,7 @@ export interface Opened {
 }
 
 export async function openToy(
-  stores: Pick<StorageSetup, 'treeStore' | 'logFiles' | 'formerLog' | 'marks'>,
+  stores: Pick<StorageSetup, 'treeStore' | 'logFiles' | 'marks'>,
   options: Partial<StorageOptions> = TINY,
 ): Promise<Opened> {
   const state = new ToyState();

@@ -52,8 +52,8 @@ export const identityMutants: readonly NamedMutant[] = [
     name: 'rolled-back-directory-keeps-its-vote',
     area: 'named',
     in: 'KnownStarts.isBehind',
-    find: 'return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);',
-    replace: 'return offer !== null && isBeside(this.own, this.earlier, offer.start);',
+    find: 'return isBeside(this.own, this.earlier, offer.lastSeen);',
+    replace: 'return isBeside(this.own, this.earlier, offer.start);',
     breaks: 'a member whose directory went back in time has no vote',
     scenario: {
       file: WENT_BACK,

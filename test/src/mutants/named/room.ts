@@ -60,15 +60,6 @@ export const roomMutants: readonly NamedMutant[] = [
     scenario: trace('full-majority-refuses-data'),
   },
   {
-    name: 'room-of-the-unknown',
-    area: 'named',
-    in: 'hasRoom',
-    find: 'return link.version >= ROOM_SINCE && link.vote !== null && !isFull(link);',
-    replace: 'return link.version >= ROOM_SINCE - 1 && link.vote !== null && !isFull(link);',
-    breaks: 'a member of an earlier wire version has no room that counts',
-    scenario: rule('does not rely on the room of a learner that does not say whether it has any'),
-  },
-  {
     name: 'room-of-the-unsynced',
     area: 'named',
     in: 'LeadersRoom.#haveRoom',

@@ -34,15 +34,15 @@ export const valueFileMutants: readonly NamedMutant[] = [
     scenario: { file: FILE, name: READERS },
   },
   {
-    name: 'value-files-below-level-5',
+    name: 'reserved-field-below-its-level',
     area: 'named',
-    in: 'batchOptions',
-    find: 'return { sync: true, largeInFiles: level >= LEVEL.valuesInFiles };',
-    replace: 'return { sync: true, largeInFiles: level >= LEVEL.first };',
-    breaks: 'below ensemble level 5 a release that does not know value files can read everything',
+    in: 'checkpointRecord',
+    find: 'const reserved = (level ?? LEVEL.first) >= LEVEL.reservedField ? { reserved: 0 } : {};',
+    replace: 'const reserved = (level ?? LEVEL.first) >= LEVEL.first ? { reserved: 0 } : {};',
+    breaks: 'what a level added is not written while members may not know that level',
     scenario: {
-      file: FILE,
-      name: 'keeps them in LevelDB at lower levels, where older releases find them',
+      file: 'server/src/storage/storage.test.ts',
+      name: 'decides whether the record of a checkpoint has a reserved field',
     },
   },
 ];

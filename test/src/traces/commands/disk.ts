@@ -7,7 +7,7 @@
  *   checkpoint ID         the tree as it is now becomes durable
  *   purge ID e1:4         the log now starts after this zxid
  *   room ID... enough|full|scarce    the free space that the core is told of
- *   version ID... 16      the newest wire version that these members speak, on links from now on
+ *   version ID... 20      the newest wire version that these members speak, on links from now on
  *   log ID                what is on the disk
  */
 import { assert } from '@rookery/protocol';

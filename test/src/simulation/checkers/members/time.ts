@@ -5,13 +5,12 @@
  *
  * There are two parts. Along the order of transactions time goes back only by more than clocks may
  * differ. And it is close to the true time: always, while no majority of clocks has ever been
- * wrong; and again once all clocks have been right for a while and the ensemble may let time go
- * back. "Wrong" and "close" are minutes here, far above all tolerances and above the delay with
- * which a transaction may be applied. Only the first application of a transaction is examined;
- * another property requires that all members apply the same.
+ * wrong; and again once all clocks have been right for a while. "Wrong" and "close" are minutes
+ * here, far above all tolerances and above the delay with which a transaction may be applied. Only
+ * the first application of a transaction is examined; another property requires that all members
+ * apply the same.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
-import { LEVEL } from '../../../simulated.js';
 import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
 import type { Applied, ClockSet } from '../../contract/observation.js';
 import { WALL_START_MS } from '../../world/clocks.js';
@@ -61,10 +60,9 @@ class Time implements Checker {
     throw broken(this.property, seen, `applied ${formatZxid(seen.zxid)}, ${aheadMs} ms ahead`);
   }
 
-  #mustBeNear({ atMs, state }: Applied): boolean {
+  #mustBeNear({ atMs }: Applied): boolean {
     if (!this.#wereMostWrong) return true;
-    if (this.#wrong.size > 0 || atMs - this.#rightSinceMs < SETTLED_MS) return false;
-    return state.level >= LEVEL.timeFalls;
+    return this.#wrong.size === 0 && atMs - this.#rightSinceMs >= SETTLED_MS;
   }
 }
 
