@@ -137,7 +137,7 @@ export function outputText(id: number, output: ZabOutput): string | null {
     case 'append':
       return `${id} append t${output.ticket} ${rangesText(output.batch)}`;
     case 'giveUp':
-      return `${id} giveUp t${output.ticket} after ${zxidText(output.after)}: ${output.reason}`;
+      return `${id} giveUp t${output.ticket} after ${zxidText(output.after)}${numbersIn(output.reason)}`;
     case 'truncate':
       return `${id} truncate t${output.ticket} after ${zxidText(output.after)}`;
     case 'saveEpochs': {
@@ -165,17 +165,22 @@ export function outputText(id: number, output: ZabOutput): string | null {
     case 'sendSnapshot':
       return `${id} sendSnapshot to ${output.peer}`;
     case 'disconnect':
-      return `${id} disconnect ${output.peer}: ${output.reason}`;
+      return `${id} disconnect ${output.peer}${numbersIn(output.reason)}`;
     case 'note':
-      return `${id} note ${output.event}: ${factsText(output.facts)}`;
+      return `${id} note ${output.event}${factsText(output.facts)}`;
     default:
       return unreachable(output);
   }
 }
 
-/** A reason alone as it is, otherwise `name=value` of each fact. */
+/** ` name=value` of each fact, and of a reason its numbers. */
 function factsText({ reason, ...facts }: NoteFacts): string {
-  const texts = Object.entries(facts).map(([name, value]) => `${name}=${value}`);
-  if (reason === undefined) return texts.join(' ');
-  return texts.length === 0 ? `${reason}` : `${texts.join(' ')} reason="${reason}"`;
+  const texts = Object.entries(facts).map(([name, value]) => ` ${name}=${value}`);
+  return texts.join('') + (reason === undefined ? '' : numbersIn(`${reason}`));
+}
+
+/** Members, epochs and times are what the core has found out. A reason's words are for people. */
+function numbersIn(reason: string): string {
+  const numbers = reason.match(/\b(?:0x[\da-f]+|\d+)\b/g) ?? [];
+  return numbers.length === 0 ? '' : ` (${numbers.join(' ')})`;
 }
