@@ -73,10 +73,14 @@ export class Contexts {
     try {
       json = JSON.parse(text);
     } catch (cause) {
-      throw new OperatorError(`The context file ${file} is not JSON.`, { cause });
+      throw new OperatorError(`The context file ${file} is not JSON: save the context again.`, {
+        cause,
+      });
     }
     const { success, data } = SAVED.safeParse(json);
-    if (!success) throw new OperatorError(`The context file ${file} is not one of a context.`);
+    if (!success) {
+      throw new OperatorError(`The context file ${file} has no context: save the context again.`);
+    }
     if (data.auth.length > 0 && (statSync(file).mode & 0o077) !== 0) {
       throw new OperatorError(`Others may read the credentials in ${file}: chmod 600 it.`);
     }

@@ -101,7 +101,7 @@ function sectionsOf(file: string): readonly JaasSection[] {
     return readJaas(readText(file));
   } catch (error) {
     if (!(error instanceof JaasError)) throw error;
-    throw new OperatorError(`${file} is no JAAS file: ${error.message}`, { cause: error });
+    throw new OperatorError(`${file} is not a JAAS file: ${error.message}`, { cause: error });
   }
 }
 

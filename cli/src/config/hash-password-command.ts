@@ -31,7 +31,7 @@ export async function runHashPassword(user: string, streams: Streams = STANDARD)
   const password = await firstLine(streams.stdin, isTerminal);
   if (isTerminal) streams.err('\n');
   if (password === null || password === '') {
-    throw new OperatorError('There is no password: it is the first line of standard input.');
+    throw new OperatorError('There is no password: write it as the first line of standard input.');
   }
   streams.out(`${await scryptEntry(`${user}:${password}`)}\n`);
   return 0;

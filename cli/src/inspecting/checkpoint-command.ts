@@ -4,7 +4,8 @@
  *
  * Exit code 0: sound; 1: damaged; 2: a mistake of the caller, such as a member that runs.
  */
-import { loadEnsembleConfig, OperatorError, readCheckpointFacts } from '@rookery/server';
+import { loadEnsembleConfig, readCheckpointFacts } from '@rookery/server';
+import { requireServer } from '../command/require-server.js';
 import { print } from './print.js';
 
 export interface CheckpointCommand {
@@ -15,9 +16,7 @@ export interface CheckpointCommand {
 
 export async function runInspectCheckpoint(command: CheckpointCommand): Promise<number> {
   const config = loadEnsembleConfig(command.config);
-  if (!config.servers.some((server) => server.id === command.id)) {
-    throw new OperatorError(`${command.config} has no server with the id ${command.id}`);
-  }
+  requireServer(config, command.config, command.id);
   const facts = await readCheckpointFacts(config, command.id);
   const { state } = facts;
   const report = {

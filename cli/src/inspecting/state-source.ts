@@ -17,6 +17,7 @@ import {
   type SnapshotNode,
   ZooKeeperDataError,
 } from '@rookery/server';
+import { requireServer } from '../command/require-server.js';
 
 const MEMBER = /^(.+):(\d{1,3})$/;
 
@@ -46,7 +47,9 @@ export async function readState(
     if (!(error instanceof Error && 'code' in error)) throw error;
     if (isDirectory && error.code === 'ENOENT') {
       const hint = 'CONFIG:ID names a member of Rookery';
-      throw new OperatorError(`${source} is no dataDir of ZooKeeper; ${hint}`, { cause: error });
+      throw new OperatorError(`${source} is not a data directory of ZooKeeper; ${hint}`, {
+        cause: error,
+      });
     }
     throw new OperatorError(`${source} cannot be read: ${error.message}`, { cause: error });
   }
@@ -58,9 +61,7 @@ async function readMemberState(
   visit: (node: SnapshotNode) => void,
 ): Promise<bigint> {
   const config = loadEnsembleConfig(file);
-  if (!config.servers.some((server) => server.id === id)) {
-    throw new OperatorError(`${file} has no server with the id ${id}`);
-  }
+  requireServer(config, file, id);
   const { state } = await readStoppedMember(config, id);
   for (const node of exportedNodes(state)) visit(node);
   return BigInt(state.lastZxid);

@@ -22,7 +22,7 @@ import { type MemberOfFile, readMember } from './stopped-member.js';
 export async function runExport(from: MemberOfFile, into: string): Promise<number> {
   const folder = join(into, 'version-2');
   if ((await namesIn(folder)).length > 0) {
-    throw new OperatorError(`${folder} is not empty: an export goes into a new directory`);
+    throw new OperatorError(`${folder} is not empty: name a new directory for the export`);
   }
   await makeTarget(into);
   const member = await readMember(from);

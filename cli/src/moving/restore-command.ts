@@ -26,6 +26,7 @@ import {
   type StoppedMember,
   ZooKeeperDataError,
 } from '@rookery/server';
+import { requireServer } from '../command/require-server.js';
 import { counted } from '../terminal/counted.js';
 import { readMember } from './stopped-member.js';
 
@@ -106,9 +107,8 @@ async function restored(
 }
 
 function idsOf(config: Config, { id, config: file }: RestoreTarget): readonly number[] {
-  const all = config.servers.map((server) => server.id);
-  if (id === null) return all;
-  if (!all.includes(id)) throw new OperatorError(`${file} has no server with the id ${id}`);
+  if (id === null) return config.servers.map((server) => server.id);
+  requireServer(config, file, id);
   return [id];
 }
 

@@ -28,7 +28,7 @@ export async function fetchState({ url }: RunningMember): Promise<StateHolder> {
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = errorMessage(error);
-    throw new OperatorError(`no backup came from ${url}: ${reason}`, { cause: error });
+    throw new OperatorError(`${url} sent no backup: ${reason}`, { cause: error });
   }
 }
 

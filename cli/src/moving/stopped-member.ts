@@ -1,12 +1,8 @@
 /**
  * The state of a member that does not run, by its config file and its id.
  */
-import {
-  loadEnsembleConfig,
-  OperatorError,
-  readStoppedMember,
-  type StoppedMember,
-} from '@rookery/server';
+import { loadEnsembleConfig, readStoppedMember, type StoppedMember } from '@rookery/server';
+import { requireServer } from '../command/require-server.js';
 
 export interface MemberOfFile {
   readonly config: string;
@@ -16,8 +12,6 @@ export interface MemberOfFile {
 /** Rejects with OperatorError. */
 export async function readMember({ config, id }: MemberOfFile): Promise<StoppedMember> {
   const loaded = loadEnsembleConfig(config);
-  if (!loaded.servers.some((server) => server.id === id)) {
-    throw new OperatorError(`${config} has no server with the id ${id}`);
-  }
+  requireServer(loaded, config, id);
   return await readStoppedMember(loaded, id);
 }

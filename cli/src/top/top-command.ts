@@ -31,7 +31,7 @@ export async function top(call: Call): Promise<number> {
   const port = url === undefined ? null : new AdminPort(url, call.around.environment);
   if (call.flag('once')) return await printOnce(call, { page, order, port });
   if (call.around.isShell || !call.output.isTerminal || !process.stdin.isTTY) {
-    throw new OperatorError('The live view needs a terminal of its own: use top --once here.');
+    throw new OperatorError('The live view needs a terminal: use top --once here.');
   }
   const members = await memberLooks(call, port);
   const hot = async (signal: AbortSignal): Promise<HotLook> => {

@@ -192,7 +192,7 @@ export function enforceAuthProblems(raw: Readonly<Record<string, unknown>>): str
   const asked: readonly unknown[] = Array.isArray(enforceAuth) ? enforceAuth : [];
   const problems: string[] = [];
   if (asked.includes('sasl') && (sasl === undefined || sasl === null)) {
-    problems.push('enforceAuth: expected sasl, which says who the users are');
+    problems.push('enforceAuth: expected sasl, which names the users');
   }
   const { success, data } = tlsSchema.safeParse(tls);
   if (asked.includes('x509') && !(success && data.clientAuth !== 'none')) {
@@ -209,7 +209,7 @@ export function tlsProblems(raw: Readonly<Record<string, unknown>>): string[] {
   );
   if (given === undefined || given === null) {
     return secureServers.map((index) => {
-      return `servers[${index}].secureClientPort: expected tls, which says by which certificate`;
+      return `servers[${index}].secureClientPort: expected tls, which names the certificate`;
     });
   }
   const { success, data: tls } = tlsSchema.safeParse(given);
@@ -221,16 +221,22 @@ export function tlsProblems(raw: Readonly<Record<string, unknown>>): string[] {
     problems.push('tls: expected either certFile and keyFile, or pkcs12File');
   }
   if (tls.caFile === null && tls.clientAuth !== 'none') {
-    problems.push(`tls.clientAuth: expected caFile for "${tls.clientAuth}", which says who signs`);
+    problems.push(
+      `tls.clientAuth: expected caFile for "${tls.clientAuth}", which names the authorities`,
+    );
   }
   if (tls.caFile === null && tls.crlFiles.length > 0) {
     problems.push('tls.crlFiles: expected caFile, because only its certificates can be revoked');
   }
   if (tls.identity !== 'subject' && tls.clientAuth === 'none') {
-    problems.push('tls.identity: expected clientAuth "want" or "need", or nobody is asked');
+    problems.push(
+      'tls.identity: expected clientAuth "want" or "need", which ask clients for a certificate',
+    );
   }
   if (!tls.onClientPort && secureServers.length === 0) {
-    problems.push('tls.onClientPort: expected a secureClientPort, or TLS is spoken nowhere');
+    problems.push(
+      'tls.onClientPort: expected a secureClientPort, because no other port would speak TLS',
+    );
   }
   return problems;
 }

@@ -18,7 +18,7 @@ export async function edit(call: Call): Promise<number> {
   const { output, signal, around } = call;
   const path = call.path(0);
   const editor = around.environment['VISUAL'] ?? around.environment['EDITOR'] ?? '';
-  if (editor === '') throw new OperatorError('Which editor? Set EDITOR, such as EDITOR=vi.');
+  if (editor === '') throw new OperatorError('No editor is set: set EDITOR, such as EDITOR=vi.');
   const client = await call.client();
   const { data, stat } = await client.getData(path, { signal });
   const before = data ?? Buffer.alloc(0);

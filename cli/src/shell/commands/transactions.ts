@@ -13,7 +13,7 @@ export async function multi(call: Call): Promise<undefined> {
   const ops = lines
     .filter((line) => line.trim() !== '' && !line.trim().startsWith('#'))
     .map((line) => operationOf(line, call.around.directory));
-  if (ops.length === 0) throw new OperatorError('There is no operation: give one a line.');
+  if (ops.length === 0) throw new OperatorError('There is no operation: give one per line.');
   if (ops.length > OPERATIONS_MAX) {
     throw new OperatorError(`A transaction has at most ${OPERATIONS_MAX} operations.`);
   }
@@ -63,7 +63,9 @@ const FORMS =
 export function operationOf(line: string, directory: string): TransactionOp {
   const { words, openQuote } = splitLine(line);
   const [name = '', path, ...rest] = words;
-  const wrong = new OperatorError(`${JSON.stringify(line)} is none of ${FORMS}.`);
+  const wrong = new OperatorError(
+    `${JSON.stringify(line)} is not an operation: expected one of ${FORMS}.`,
+  );
   if (openQuote !== null || path === undefined) throw wrong;
   const at = { path: resolvePath(directory, path) };
   const [first, second] = rest;

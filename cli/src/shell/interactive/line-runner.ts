@@ -53,7 +53,11 @@ export class LineRunner {
     const [name, ...rest] = words;
     const plain = this.#parts.outputFor('table');
     try {
-      if (openQuote !== null) throw new OperatorError(`A closing ${openQuote} is missing.`);
+      if (openQuote !== null) {
+        throw new OperatorError(
+          `The line has no closing ${openQuote}: add it, or escape the opening one.`,
+        );
+      }
       if (name === undefined || name.startsWith('#')) return EXIT.done;
       if (name === 'exit' || name === 'quit') {
         this.isOver = true;
@@ -88,7 +92,9 @@ export class LineRunner {
 
   async #addAuth([scheme, auth, more]: readonly string[], output: Output): Promise<number> {
     if (scheme === undefined || auth === undefined || more !== undefined) {
-      throw new OperatorError('It is addauth SCHEME AUTH, such as addauth digest user:password.');
+      throw new OperatorError(
+        'addauth takes a scheme and credentials, such as addauth digest user:password.',
+      );
     }
     await this.#parts.client.addAuth(scheme, auth);
     await output.talk(`The credential of ${scheme} is presented from now on.`);

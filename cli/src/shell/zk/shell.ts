@@ -51,7 +51,9 @@ export function zkStart(given: readonly string[]): ZkStart {
         throw new OperatorError(`-timeout is a number of milliseconds, not ${text}.`);
       }
     } else if (option !== '-waitforconnection') {
-      throw new OperatorError(`${option} is none of -server, -timeout, -r and -waitforconnection.`);
+      throw new OperatorError(
+        `${option} is unknown: the options are -server, -timeout, -r and -waitforconnection.`,
+      );
     }
   }
   return { server, timeoutMs, readOnly, words: rest };
