@@ -66,10 +66,10 @@ function Who({ recipe }: { readonly recipe: Recipe }) {
     );
   }
   if (kind === 'barrier') {
-    return ready === true ? `open, ${countText(count)} inside` : 'closed, nobody has passed it yet';
+    return ready === true ? `open, ${countText(count)} inside` : 'closed, not passed yet';
   }
   if (kind === 'group') return `${countText(count)} members`;
-  if (first === undefined) return 'nobody holds it';
+  if (first === undefined) return 'no holder';
   const more = holders.length > 1 ? ` and ${holders.length - 1} more` : '';
   const verb = kind === 'election' ? 'leads' : holders.length > 1 ? 'hold it' : 'holds it';
   const of = permits === null ? '' : `, ${holders.length} of ${permits} permits are taken`;

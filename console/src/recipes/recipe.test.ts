@@ -38,7 +38,7 @@ it('a watch is lost only where somebody would know of it', () => {
 
 it('problems are sentences about what was told', () => {
   const deaf = { ...LOCK, waiters: [{ ...ONE, watchesKnown: true }] };
-  expect(problemsOf(deaf)).toEqual([expect.stringContaining('will not hear')]);
+  expect(problemsOf(deaf)).toEqual([expect.stringContaining('will not learn')]);
   expect(problemsOf(LOCK)).toEqual([]);
   const semaphore: Recipe = { ...LOCK, kind: 'semaphore', waiters: [], permits: 0 };
   expect(problemsOf(semaphore)).toEqual(['1 hold it, although it has 0 permits.']);

@@ -97,7 +97,7 @@ export function problemsOf(recipe: Recipe): readonly string[] {
   const problems: string[] = [];
   if (deaf > 0) {
     const who = deaf === 1 ? 'One waiter watches' : `${deaf} waiters watch`;
-    problems.push(`${who} nobody before it and will not hear when its turn has come.`);
+    problems.push(`${who} no predecessor and will not learn when its turn has come.`);
   }
   if (recipe.permits !== null && recipe.holders.length > recipe.permits) {
     problems.push(`${recipe.holders.length} hold it, although it has ${recipe.permits} permits.`);

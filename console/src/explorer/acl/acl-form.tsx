@@ -142,7 +142,7 @@ function EntryFields({ entry, before, onChange, onRemove }: EntryFieldsProps) {
         aria-label="Id"
         aria-invalid={wrong !== null}
         title={wrong ?? undefined}
-        placeholder={scheme === 'auth' ? 'whoever I am' : 'id'}
+        placeholder={scheme === 'auth' ? 'my identities' : 'id'}
         disabled={scheme === 'auth' || scheme === 'world'}
         spellCheck={false}
         value={id}

@@ -27,7 +27,7 @@ export function deletePlan(api: Api, { nodes, isCut }: Walk): Plan | Refusal {
   const warnings: Warning[] = [];
   if (ephemerals.length > 0) {
     const whose = `of ${counted(owners.size, 'living session')}`;
-    const sentence = `${counted(ephemerals.length, 'ephemeral znode')} ${whose}: whoever made them will miss them.`;
+    const sentence = `${counted(ephemerals.length, 'ephemeral znode')} ${whose}: their owners will lose them.`;
     warnings.push({ sentence, paths: [] });
   }
   if (unreadable.length > 0) {

@@ -131,7 +131,7 @@ it.skipIf(lacksBrowser || lacksClients)(
     expect(byKazoo).toContain('the one before it');
     expect(byDeaf).toContain(name.slice(LOCK.length + 1));
     expect(byDeaf).toContain('it will not hear that its turn has come');
-    await page.getByText('One waiter watches nobody before it').waitFor();
+    await page.getByText('One waiter watches no predecessor').waitFor();
     await isAccessible(page, 'recipes');
 
     await holders.first().getByRole('link', { name: session }).click();
