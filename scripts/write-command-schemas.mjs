@@ -3,7 +3,7 @@
  * commands write with `-o json`. A test compares the two.
  */
 import { writeFileSync } from 'node:fs';
-import { schemaText } from '../cli/dist/shell/schema-text.js';
+import { schemaText } from '../cli/dist/shell/schemas.js';
 
 const FILE = new URL('../docs/operations/commands.schema.json', import.meta.url);
 writeFileSync(FILE, schemaText());

@@ -20,9 +20,9 @@ import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server/server-command.js';
 import { addTarget, register } from './shell/registration.js';
 import { COMMANDS } from './shell/table.js';
+import { wholeNumber } from './terminal/numbers.js';
 import { continueWithoutErrors, endWithOutput, outputWritten } from './terminal/standard-output.js';
 import { visible } from './terminal/visible-text.js';
-import { wholeNumber } from './terminal/whole-number.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;

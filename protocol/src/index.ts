@@ -17,8 +17,12 @@ export { errorMessage } from './basics/error-message.js';
 export { Fifo } from './basics/fifo.js';
 export { Glob } from './basics/glob.js';
 export { NameLookups, type NameLookupsParts } from './basics/name-lookups.js';
-export { DIGEST_ALGS, type DigestAlg } from './client/digest-algs.js';
-export { digestMd5Response, digestMd5Secret } from './client/digest-md5.js';
+export {
+  DIGEST_ALGS,
+  type DigestAlg,
+  digestMd5Response,
+  digestMd5Secret,
+} from './client/digests.js';
 export {
   ApiError,
   AuthFailedError,
@@ -109,6 +113,8 @@ export {
   PASSWORD_BYTES,
   Perms,
   PING_XID,
+  permsOf,
+  permsText,
   SEQUENCE_MAX,
   SET_WATCHES_XID,
   TTL_MAX_MS,
@@ -117,7 +123,6 @@ export {
 } from './client/opcodes.js';
 export { OPERATIONS, type Operation, operationOf } from './client/operations.js';
 export { depthOf, joinPath, nameOf, parentOf, validatePath } from './client/paths.js';
-export { permsOf, permsText } from './client/perms-text.js';
 export {
   AddWatchRequest,
   AuthPacket,
@@ -168,7 +173,7 @@ export {
   stringOrEmpty,
   vector,
 } from './jute/codec.js';
-export { FrameTooLargeError } from './jute/frame-too-large-error.js';
+export { FrameTooLargeError, MarshallingError } from './jute/errors.js';
 export { FrameError, FrameReader } from './jute/framing.js';
 export {
   INT64_MAX,
@@ -178,12 +183,18 @@ export {
   plainHexId,
   toInt64,
 } from './jute/int64.js';
-export { MarshallingError } from './jute/marshalling-error.js';
-export { bufferOf, JuteReader, viewOf } from './jute/reader.js';
-export { naturalAt, requiredCount, requiredNatural, requiredString } from './jute/required.js';
-export { SlabPool } from './jute/slab-pool.js';
-export { JuteWriter, putLong } from './jute/writer.js';
+export {
+  bufferOf,
+  JuteReader,
+  naturalAt,
+  requiredCount,
+  requiredNatural,
+  requiredString,
+  viewOf,
+} from './jute/reader.js';
+export { JuteWriter, putLong, SlabPool } from './jute/writer.js';
 export type * from './peer/admission-messages.js';
+export { SHARED_CHARACTERS_MAX } from './peer/admission-messages.js';
 export {
   cutRanges,
   extendRanges,
@@ -192,7 +203,6 @@ export {
   isWellFormed,
   lastOfRanges,
 } from './peer/epoch-ranges.js';
-export { SHARED_CHARACTERS_MAX } from './peer/hello.js';
 export type * from './peer/messages.js';
 export type { PeerId, Proposal, Zxid } from './peer/proposal.js';
 export {

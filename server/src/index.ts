@@ -14,12 +14,12 @@ export type { Config, ServerAddress } from './config/config.js';
 export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config/config.js';
 export type { LogLevel } from './config/config-schema.js';
 export { checkSettings } from './config/config-schema.js';
+export { missingPeerAuth } from './config/config-security.js';
 export type { FourLetterWord } from './config/four-letter-words.js';
 export { OperatorError } from './config/operator-error.js';
-export { missingPeerAuth } from './config/peer-auth-settings.js';
 export { type Tuning, tuningFromEnvironment } from './config/tuning.js';
 export { compareParts, holdersOf, partOf, recipeOf } from './http/api/recipe-names.js';
-export { type MemoryLimit, memoryLimit } from './member/memory-limit.js';
+export { type MemoryLimit, memoryLimit } from './member/budgets.js';
 export { rootAclOf } from './member/root-acl.js';
 export { certificateProblem as peerCertificateProblem } from './net/peer-certificate.js';
 export {

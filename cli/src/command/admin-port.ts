@@ -6,8 +6,7 @@
 import { addressText } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
-import { textUpTo } from '../http/http-text.js';
-import { httpUrl, USER_VARIABLE, userHeaders } from '../http/http-url.js';
+import { httpUrl, textUpTo, USER_VARIABLE, userHeaders } from '../http/http.js';
 import { messageOf } from '../machine/error-code.js';
 import type { NamedAddress } from './addresses.js';
 import { refusal } from './refusal.js';

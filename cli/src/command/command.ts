@@ -7,11 +7,10 @@
  */
 import type { Client } from '@rookery/client';
 import type { TlsPaths } from './client-proofs.js';
-import type { Format } from './format.js';
-import type { Output } from './output.js';
+import type { Format, Output } from './output.js';
 
 /** How an argument is completed: with paths of znodes, with names of contexts, or not at all. */
-export type ArgumentKind = 'path' | 'context' | 'text';
+type ArgumentKind = 'path' | 'context' | 'text';
 
 export interface ArgumentSpec {
   /** In commander's form: `<path>`, `[path]`, `[words...]`. */

@@ -31,7 +31,7 @@ const SAVED = z.strictObject({
   tls: z.strictObject({ ca: z.string(), cert: z.string(), key: z.string() }).partial().optional(),
 });
 
-export interface Context {
+interface Context {
   readonly connect: string;
   readonly auth: readonly string[];
   readonly tls?: TlsPaths | undefined;

@@ -46,7 +46,7 @@ export class NoConnectionError extends Error {
   override readonly name = 'NoConnectionError';
 }
 
-export interface Failure {
+interface Failure {
   readonly code: number;
   /** A sentence; null if everything has been said. */
   readonly sentence: string | null;

@@ -9,7 +9,10 @@
  */
 import { stringify } from 'yaml';
 import { visible } from '../terminal/visible-text.js';
-import type { Format } from './format.js';
+
+/** The formats that `-o` takes. */
+export type Format = 'table' | 'json' | 'yaml' | 'raw';
+export const FORMATS: readonly Format[] = ['table', 'json', 'yaml', 'raw'];
 
 export type Json =
   | string
@@ -22,7 +25,7 @@ export type Json =
 /** Resolves once the bytes may be dropped; rejects with the stream's error. */
 export type Write = (data: string | Uint8Array) => Promise<void>;
 
-export interface OutputParts {
+interface OutputParts {
   readonly format: Format;
   readonly out: Write;
   readonly error: Write;
@@ -30,7 +33,7 @@ export interface OutputParts {
   readonly isTerminal: boolean;
 }
 
-export interface Rendering<T> {
+interface Rendering<T> {
   readonly json: (item: T) => Json;
   /** Lines without the last line break. */
   readonly text: (item: T) => string;

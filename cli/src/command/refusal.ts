@@ -1,8 +1,7 @@
 /** What an HTTP port of a member says when it refuses a request, as a mistake of the caller. */
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
-import { textUpTo } from '../http/http-text.js';
-import { USER_VARIABLE } from '../http/http-url.js';
+import { textUpTo, USER_VARIABLE } from '../http/http.js';
 import { clean } from './values.js';
 
 const problemSchema = z.object({ detail: z.string() });

@@ -11,7 +11,7 @@ import { visible } from '../terminal/visible-text.js';
 import type { Json } from './output.js';
 
 /** Servers do not tell containers and TTL znodes from others (ZOOKEEPER-3583). */
-export type NodeKind = 'persistent' | 'ephemeral';
+type NodeKind = 'persistent' | 'ephemeral';
 
 export function hex(value: bigint): string {
   return `0x${BigInt.asUintN(64, value).toString(16)}`;
@@ -69,7 +69,7 @@ export function dataJson(data: Uint8Array | null): { data: string | null; encodi
 }
 
 /** Whether it can be written on a terminal as it is. */
-export function isPrintable(text: string): boolean {
+function isPrintable(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   return !/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text);
 }
@@ -96,7 +96,7 @@ export function clean(text: string): string {
 
 const ROW_BYTES = 16;
 
-export function hexDump(data: Uint8Array): string {
+function hexDump(data: Uint8Array): string {
   const rows: string[] = [];
   for (let at = 0; at < data.length; at += ROW_BYTES) {
     const row = Buffer.from(data.subarray(at, at + ROW_BYTES));

@@ -5,11 +5,13 @@
  * takes only connections by TLS and the target has none, or the reverse, or one of the two does not
  * accept the other's certificate.
  */
+
+import { connect as connectPlainly } from 'node:net';
+import { connect } from 'node:tls';
 import { errorMessage } from '@rookery/protocol';
 import { codeOf } from '../machine/error-code.js';
 import { askWord } from '../status/four-letter-word.js';
 import { isOfServer, parseStatus, reasonOf, saysItLacksQuorum } from '../status/server-status.js';
-import { needsTls, speaksTls } from '../status/speaks-tls.js';
 import { addressesOf, type NamedAddress } from './addresses.js';
 import type { TlsPaths } from './client-proofs.js';
 
@@ -25,7 +27,7 @@ const IS_NOT_ACCEPTED = /^(?:CERT_|ERR_TLS_CERT_)/;
 const IS_REFUSED = /^ERR_SSL_\w{0,60}ALERT_(?:\w{0,60}CERT|UNKNOWN_CA)/;
 
 /** What of a target is asked for, and what the sentences name. */
-export interface TargetToExplain {
+interface TargetToExplain {
   readonly connect: string;
   readonly source: string;
   readonly auth: readonly unknown[];
@@ -163,4 +165,59 @@ async function noSessionOf(
   }
   const maybe = auth.length === 0 ? ': it may ask for a login' : '';
   return { hopeless: null, state: `it serves, but gives no session${maybe}` };
+}
+
+interface Port {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The length of a request for a session, without the request. */
+const FRAME_BEGINS = Buffer.from([0, 0, 0, 44]);
+
+/**
+ * Tells ports for TLS from others, for messages about connections of the wrong kind.
+ *
+ * Resolves with whether a server answers a TLS handshake within `timeoutMs`, also if it refuses
+ * this client. Nothing else is sent, so it does not matter by whom the server is certified.
+ */
+function speaksTls({ host, port }: Port, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (speaks: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(speaks);
+    };
+    const socket = connect({ host, port, rejectUnauthorized: false }, () => end(true));
+    const timer = setTimeout(() => end(false), timeoutMs);
+    // An alert is an answer of TLS; whatever else comes is not.
+    socket.on('error', (error) =>
+      end(/^ERR_SSL_\w*ALERT/.test(String(Reflect.get(error, 'code')))),
+    );
+    socket.on('close', () => end(false));
+  });
+}
+
+/**
+ * Resolves with whether a server that serves gives no session without TLS: it speaks TLS, and
+ * hangs up within `timeoutMs` when a request for a session has only begun. A server that takes
+ * such requests waits for the rest, so none is made.
+ */
+async function needsTls(server: Port, timeoutMs: number): Promise<boolean> {
+  return (await hangsUp(server, timeoutMs)) && (await speaksTls(server, timeoutMs));
+}
+
+function hangsUp({ host, port }: Port, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (hungUp: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(hungUp);
+    };
+    const socket = connectPlainly({ host, port }, () => socket.write(FRAME_BEGINS));
+    const timer = setTimeout(() => end(false), timeoutMs);
+    socket.on('error', () => end(true));
+    socket.on('close', () => end(true));
+    socket.resume();
+  });
 }

@@ -27,7 +27,7 @@ import {
 import { securityChecks } from './config-security-checks.js';
 import { rootAclCheck } from './root-acl-check.js';
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly file: string;
   /** The member that is to run on this machine; null if none is. */
   readonly id: number | null;

@@ -21,7 +21,7 @@ import { placeOf } from '../machine/directories.js';
 import { codeOf } from '../machine/error-code.js';
 import { listenError, listenersOf, serviceOf } from '../machine/ports.js';
 
-export type Verdict = 'ok' | 'warning' | 'FAIL';
+type Verdict = 'ok' | 'warning' | 'FAIL';
 
 export interface Finding {
   readonly verdict: Verdict;
@@ -160,7 +160,7 @@ function dialError(host: string, port: number): Promise<string | null> {
 }
 
 /** What was found out about a clock. */
-export interface ClockFinding extends Finding {
+interface ClockFinding extends Finding {
   /** Whether the clock to be repaired is the one of this machine. */
   readonly isHere: boolean;
 }

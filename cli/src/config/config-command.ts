@@ -12,10 +12,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
 import { checkSettings, OperatorError } from '@rookery/server';
-import { type Converted, convertZooCfg, type KeyReport } from '../zoo-cfg/convert.js';
-import { JaasError, type JaasSection, readJaas } from '../zoo-cfg/jaas.js';
-import { type TakenUsers, takeJaas } from '../zoo-cfg/jaas-report.js';
-import { joinSettings } from '../zoo-cfg/join-settings.js';
+import { type Converted, convertZooCfg, joinSettings, type KeyReport } from '../zoo-cfg/convert.js';
+import {
+  JaasError,
+  type JaasSection,
+  readJaas,
+  type TakenUsers,
+  takeJaas,
+} from '../zoo-cfg/jaas.js';
 
 const EXIT_REFUSED = 1;
 const NO_USERS = { settings: {}, report: [] };

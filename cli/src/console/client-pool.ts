@@ -31,7 +31,7 @@ interface Session {
 }
 
 /** Opens a client with further credentials of scheme digest; tests pass their own. */
-export type OpenGatewayClient = (auths: readonly Uint8Array[]) => Promise<Client>;
+type OpenGatewayClient = (auths: readonly Uint8Array[]) => Promise<Client>;
 
 export class ClientPool {
   readonly #open: OpenGatewayClient;

@@ -30,7 +30,7 @@ const PATH_CHARACTERS = 32;
 /** What `cut` says of a scan that has left out directories. */
 export const TOO_MANY = 'too many directories';
 
-export interface ScannedNode {
+interface ScannedNode {
   readonly path: string;
   readonly name: string;
   readonly stat: Stat;
@@ -52,7 +52,7 @@ export type Scanned =
 
 type Source = Pick<Client, 'exists' | 'listChildren'>;
 
-export interface ScanAsked {
+interface ScanAsked {
   readonly path: string;
   readonly signal: AbortSignal;
   readonly waitingCharactersMax?: number;

@@ -21,7 +21,7 @@ import { ServerWords } from './server-words.js';
 const HOST = '127.0.0.1';
 const KEY_BYTES = 16;
 
-export interface ConsoleCommand {
+interface ConsoleCommand {
   readonly target: Target;
   /** 0 for any that is free. */
   readonly port: number;

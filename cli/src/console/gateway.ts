@@ -30,7 +30,7 @@ import type { ServerWords } from './server-words.js';
 
 const READ_ONLY = 'This console is for reading only (--no-write).';
 
-export interface GatewayParts {
+interface GatewayParts {
   readonly pool: ClientPool;
   readonly words: ServerWords;
   readonly files: ConsoleFiles;

@@ -1,7 +1,7 @@
 /**
  * The members of an ensemble as child processes, which are started, watched and stopped together.
  *
- * A member that dies is reported and started again after a pause (`restarts.ts`); the others
+ * A member that dies is reported and started again after a pause; the others
  * continue, as they would on machines of their own. One that was told to stop, and did so cleanly,
  * stays stopped, because somebody stopped it on purpose. A member that refuses its first start
  * because of the operator's mistake (exit code 2) ends the whole run, because the same person
@@ -10,12 +10,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
-import { join } from 'node:path';
+import { closeSync, fstatSync, mkdirSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Writable } from 'node:stream';
 import { addressText } from '@rookery/protocol';
 import {
   isEveryAddress,
   loadEnsembleConfig,
   memoryLimit,
+  openContinuedFileSync,
   type ServerAddress,
 } from '@rookery/server';
 import type { Logger } from 'pino';
@@ -24,8 +27,6 @@ import { askWord } from '../status/four-letter-word.js';
 import { parseStatus } from '../status/server-status.js';
 import { memberLines } from '../terminal/log-output.js';
 import type { EnsemblePlan } from './ensemble-file.js';
-import { memberLogFile } from './member-log-file.js';
-import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
 import { commandOf, welcomeText } from './welcome.js';
 
 /**
@@ -53,7 +54,7 @@ interface End {
   readonly signal: string | null;
 }
 
-export interface EnsembleOutput {
+interface EnsembleOutput {
   /** A person reads the output: it is printed for one. */
   readonly isForPeople: boolean;
   /** The directory of the members' log files; null for the standard output. */
@@ -273,4 +274,72 @@ export class Ensemble {
 /** The heap gets half of the member's memory, because the tree is outside the heap. */
 function heapOption(memoryBytes: number): string {
   return `--max-old-space-size=${Math.max(1, Math.floor(memoryBytes / 2 / MEGABYTE))}`;
+}
+
+export const RESTARTS_MAX = 5;
+export const WITHIN_MS = 60_000;
+const FIRST_PAUSE_MS = 500;
+
+/**
+ * Decides when a member that ended is started again, and when restarts are given up.
+ *
+ * The pause doubles with each end within a minute, so that a member that ends at once, because of
+ * its disk or a bug, does not keep the machine busy. After five restarts within a minute the next
+ * end is the last one. Pure: it is told the time.
+ */
+export class Restarts {
+  /** The times of the restarts that were decided in the last minute. */
+  #recent: readonly number[] = [];
+
+  /**
+   * Called when a member has ended. Returns how long to wait before it is started again, in ms;
+   * null to give up.
+   */
+  next(nowMs: number): number | null {
+    this.#recent = this.#recent.filter((atMs) => nowMs - atMs < WITHIN_MS);
+    const { length } = this.#recent;
+    if (length >= RESTARTS_MAX) return null;
+    this.#recent = [...this.#recent, nowMs];
+    return FIRST_PAUSE_MS * 2 ** length;
+  }
+}
+
+const FILE_BYTES_MAX = 10 << 20;
+
+/**
+ * Writes the log of one member of `rookery ensemble` to a file, while the terminal shows something
+ * else.
+ *
+ * It is bounded: a file that has reached FILE_BYTES_MAX becomes `<name>.old` and replaces the one
+ * before. Lines that cannot be written (a full disk) are dropped, and the member continues.
+ *
+ * Throws the system's error when the file cannot be opened.
+ */
+export function memberLogFile(path: string, bytesMax = FILE_BYTES_MAX): Writable {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  let file = openContinuedFileSync(path);
+  let bytes = fstatSync(file).size;
+  const append = (chunk: Uint8Array): void => {
+    if (bytes >= bytesMax) {
+      closeSync(file);
+      renameSync(path, `${path}.old`);
+      file = openContinuedFileSync(path);
+      bytes = 0;
+    }
+    bytes += writeSync(file, chunk);
+  };
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      try {
+        append(chunk);
+      } catch {
+        // There is no better place to report the failure.
+      }
+      done();
+    },
+    final(done) {
+      closeSync(file);
+      done();
+    },
+  });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { memberLogFile } from './member-log-file.js';
+import { memberLogFile } from './ensemble.js';
 
 it('exceeds its size limit by one line at most, and so does the file before it', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'rookery-log-file-'));

@@ -3,7 +3,7 @@
  * after a minute.
  */
 import { describe, expect, it } from 'vitest';
-import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
+import { RESTARTS_MAX, Restarts, WITHIN_MS } from './ensemble.js';
 
 describe('restarts of a member', () => {
   it('come after pauses that double, and end after five within a minute', () => {

@@ -4,7 +4,7 @@
  */
 import { basename, relative } from 'node:path';
 
-export interface Welcome {
+interface Welcome {
   /** How the user called this program; see `commandOf`. */
   readonly command: string;
   readonly members: number;

@@ -1,6 +1,6 @@
 /** The exact point at which an answer becomes too long, and what happens to the rest of it. */
 import { expect, it } from 'vitest';
-import { textUpTo } from './http-text.js';
+import { textUpTo } from './http.js';
 
 it('reads all of an answer that has as many characters as it may have', async () => {
   async function* parts() {

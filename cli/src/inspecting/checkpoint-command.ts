@@ -8,7 +8,7 @@ import { loadEnsembleConfig, readCheckpointFacts } from '@rookery/server';
 import { requireServer } from '../command/require-server.js';
 import { print } from './print.js';
 
-export interface CheckpointCommand {
+interface CheckpointCommand {
   readonly config: string;
   readonly id: number;
   readonly json: boolean;

@@ -4,7 +4,7 @@
  */
 import { validatePath } from '@rookery/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { wholeNumber } from '../terminal/whole-number.js';
+import { wholeNumber } from '../terminal/numbers.js';
 
 type OnEnd = (code: number) => void;
 

@@ -12,7 +12,7 @@ import { isWithin } from '../znodes/paths.js';
 import { print } from './print.js';
 import { readState, shownPath } from './state-source.js';
 
-export interface DiffCommand {
+interface DiffCommand {
   readonly one: string;
   readonly other: string;
   readonly path: string;
@@ -23,7 +23,7 @@ export interface DiffCommand {
   readonly json: boolean;
 }
 
-export interface Difference {
+interface Difference {
   readonly path: string;
   readonly kind: 'only in A' | 'only in B' | 'differs';
   /** The names of the fields that differ. */
@@ -45,9 +45,7 @@ export async function runDiff(command: DiffCommand): Promise<number> {
 }
 
 /** In the order of their paths, without what each ensemble keeps for itself. */
-export async function differencesOf(
-  command: Omit<DiffCommand, 'json'>,
-): Promise<readonly Difference[]> {
+async function differencesOf(command: Omit<DiffCommand, 'json'>): Promise<readonly Difference[]> {
   const inOne = new Map<string, Summary>();
   const isCompared = (path: string) => isWithin(path, command.path) && !isOwn(path);
   await readState(command.one, (node) => {

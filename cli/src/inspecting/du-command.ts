@@ -9,7 +9,7 @@ import { isWithin } from '../znodes/paths.js';
 import { print } from './print.js';
 import { readState, shownPath } from './state-source.js';
 
-export interface DuCommand {
+interface DuCommand {
   readonly source: string;
   /** Only this subtree. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface DuCommand {
   readonly json: boolean;
 }
 
-export interface Subtree {
+interface Subtree {
   readonly path: string;
   /** Including everything below it, and itself. */
   znodes: number;
@@ -35,7 +35,7 @@ export async function runDu(command: DuCommand): Promise<number> {
 }
 
 /** Memory grows with the number of subtrees shown, not with the number of znodes. */
-export class Usage {
+class Usage {
   readonly #top: string;
   readonly #levels: number;
   readonly #subtrees = new Map<string, Subtree>();

@@ -20,7 +20,7 @@ import {
 import { isWithin } from '../znodes/paths.js';
 import { print } from './print.js';
 
-export interface LogCommand {
+interface LogCommand {
   /** A log file of ZooKeeper, `log.<zxid>`. */
   readonly file?: string | undefined;
   /** Alternatively, the config file of a member that does not run. */

@@ -14,11 +14,11 @@ import {
   SnapshotFileError,
   type SnapshotNode,
 } from '@rookery/server';
-import { counted } from '../terminal/counted.js';
+import { counted } from '../terminal/numbers.js';
 import { print } from './print.js';
 import { snapshotText } from './snapshot-text.js';
 
-export interface InspectCommand {
+interface InspectCommand {
   readonly file: string;
   /** `zookeeper`: as ZooKeeper's SnapshotFormatter prints it. */
   readonly format: 'text' | 'json' | 'zookeeper';
@@ -26,7 +26,7 @@ export interface InspectCommand {
   readonly withData: boolean;
 }
 
-export interface SnapshotReport {
+interface SnapshotReport {
   readonly file: string;
   /** Zxids and digests in hex. */
   readonly zxid: string | null;
@@ -87,7 +87,7 @@ async function printAsFormatter(file: string, withData: boolean): Promise<void> 
 }
 
 /** Rejects with SnapshotFileError for a damaged file, otherwise with the system's error. */
-export async function inspectSnapshot(file: string): Promise<SnapshotReport> {
+async function inspectSnapshot(file: string): Promise<SnapshotReport> {
   const { zxid, bytes } = await readSnapshotFile(file);
   const tally = new Tally();
   const facts = readSnapshot(bytes, (node) => tally.add(node));

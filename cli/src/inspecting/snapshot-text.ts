@@ -15,7 +15,7 @@ const MONTHS = [
   ...['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
 ];
 
-export interface FormattedSnapshot {
+interface FormattedSnapshot {
   readonly nodes: readonly SnapshotNode[];
   readonly sessions: ReadonlyMap<bigint, number>;
   readonly zxid: bigint;

@@ -6,7 +6,7 @@ import { type Config, memberDirectories, OperatorError } from '@rookery/server';
 import { codeOf } from './error-code.js';
 
 /** A path of a directory that is there already. */
-export interface Place {
+interface Place {
   readonly path: string;
   /** The system's error code if nothing can be written in it, ENOTDIR for a file; or null. */
   readonly code: string | null;

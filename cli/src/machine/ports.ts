@@ -50,7 +50,7 @@ export async function requireFreePorts(
   if (problems.length > 0) throw new OperatorError(problems.join('\n  '));
 }
 
-export type Service = 'down' | 'waiting' | 'serving';
+type Service = 'down' | 'waiting' | 'serving';
 
 /**
  * Asks a member whether it serves. A config that disables `srvr` leaves no way to tell; a member

@@ -2,7 +2,7 @@
  * How `rookery mirror` is called. Its code, and the client library, are loaded when it runs.
  */
 import type { Command } from 'commander';
-import { wholeNumber } from '../terminal/whole-number.js';
+import { wholeNumber } from '../terminal/numbers.js';
 
 interface MirrorOptions {
   readonly from: string;

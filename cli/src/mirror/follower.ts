@@ -9,11 +9,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnimplementedError } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import type { Ends, WritableEnds } from './ends.js';
 import { Reconciler } from './reconciler.js';
+import type { Ends, WritableEnds } from './steps.js';
 import { Tally } from './tally.js';
 
-export interface FollowerOptions {
+interface FollowerOptions {
   /** Called with whether it receives events from now on. */
   readonly listens: boolean;
   /** As the reconciler takes it. */

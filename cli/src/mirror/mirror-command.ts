@@ -19,14 +19,12 @@ import {
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError, ownerKind } from '@rookery/server';
 import { clientTlsOf, credentialOf, proofsOf, tlsOfEnvironment } from '../command/client-proofs.js';
-import { counted } from '../terminal/counted.js';
+import { counted } from '../terminal/numbers.js';
 import { visible } from '../terminal/visible-text.js';
 import { OwnAccess } from '../znodes/own-access.js';
 import { isWithin } from '../znodes/paths.js';
-import type { Ends, WritableEnds } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';
-import { isFinal } from './refused-step.js';
 import {
   finalReportOf,
   isEqual,
@@ -36,9 +34,11 @@ import {
   troublesLeft,
   troublesPlanned,
 } from './report.js';
+import type { Ends, WritableEnds } from './steps.js';
+import { isFinal } from './steps.js';
 import { Tally, type Troubles } from './tally.js';
 
-export interface MirrorCommand {
+interface MirrorCommand {
   /** Connect strings, each followed by the path of the subtree unless it is the whole tree. */
   readonly from: string;
   readonly to: string;

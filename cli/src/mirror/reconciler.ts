@@ -17,7 +17,6 @@ import {
 } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { isWithin } from '../znodes/paths.js';
-import type { WritableEnds } from './ends.js';
 import {
   type MirroredNode,
   parentOf,
@@ -27,9 +26,9 @@ import {
   sameKind,
   sequenceOf,
 } from './mirrored-node.js';
-import { persistently } from './persistently.js';
-import { isFinal, RefusedStep, refusable } from './refused-step.js';
 import { raiseSequence } from './sequences.js';
+import type { WritableEnds } from './steps.js';
+import { isFinal, persistently, RefusedStep, refusable } from './steps.js';
 import type { Tally } from './tally.js';
 import { type Changed, TargetWrites } from './target-writes.js';
 

@@ -2,7 +2,7 @@
  * The report of `rookery mirror` at its end: what was copied, what is left, and what cannot be
  * copied at all.
  */
-import { counted } from '../terminal/counted.js';
+import { counted } from '../terminal/numbers.js';
 import { type Tally, Troubles } from './tally.js';
 
 export type Report = Readonly<Record<string, string | number | boolean | readonly string[]>>;

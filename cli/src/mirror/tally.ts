@@ -4,7 +4,7 @@
  */
 import type { Raising } from './sequences.js';
 
-export const EXAMPLES_MAX = 10;
+const EXAMPLES_MAX = 10;
 
 /** Each path was refused, or differs, for a reason that a person must examine. */
 export class Troubles {

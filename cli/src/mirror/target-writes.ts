@@ -11,7 +11,6 @@
 import { type Acl, type Client, NoAuthError, Perms, TransactionError } from '@rookery/client';
 import { type Change, OWN_ENTRY } from '../znodes/own-access.js';
 import { UNKNOWN_STAT } from '../znodes/unknown-stat.js';
-import type { WritableEnds } from './ends.js';
 import {
   hidesDigests,
   type MirroredNode,
@@ -20,7 +19,8 @@ import {
   sameAcl,
   sameData,
 } from './mirrored-node.js';
-import { isFinal, RefusedStep } from './refused-step.js';
+import type { WritableEnds } from './steps.js';
+import { isFinal, RefusedStep } from './steps.js';
 
 const NO_PERMISSION = 'no ACL lets the mirror do this, nor change the ACL';
 const HIDDEN = 'it does not show the digests in this ACL to the mirror';

@@ -5,7 +5,10 @@
  * Exit code 0: done, or sound; 1: a backup is damaged, or one that the rule does not keep cannot be
  * removed; 2: a mistake of the caller.
  */
+
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import {
   backupsIn,
   checkChecksum,
@@ -16,16 +19,19 @@ import {
   lowerPriority,
   OperatorError,
   openDirectoryProblem,
+  readBackup,
   readSnapshot,
   readSnapshotFile,
   removeBackups,
   SnapshotFileError,
+  type StateHolder,
   whileMemberWaits,
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
-import { counted } from '../terminal/counted.js';
-import { fetchState, type RunningMember } from './running-member.js';
+import { refusal } from '../command/refusal.js';
+import { httpUrl, userHeaders } from '../http/http.js';
+import { counted } from '../terminal/numbers.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
 /** Saves a backup. Throws OperatorError unless either a running or a stopped member is named. */
@@ -135,4 +141,41 @@ function asMistake(path: string, error: unknown): unknown {
 
 function hex(value: bigint): string {
   return `0x${value.toString(16)}`;
+}
+
+/**
+ * Gets the state of a running member through its admin port.
+ *
+ * The user comes from the environment (http-url.ts). The received state is verified by its
+ * digest before it is used.
+ */
+interface RunningMember {
+  /** `http://host:port` of the member's admin port. */
+  readonly url: string;
+}
+
+/** A member sends while its disk reads, so silence means that it hangs. */
+const SILENCE_MS = 60_000;
+
+/** Rejects with OperatorError. */
+async function fetchState({ url }: RunningMember): Promise<StateHolder> {
+  const address = new URL('/api/v1/backup', httpUrl(url));
+  try {
+    const response = await ask(address);
+    if (response.statusCode === 200) return { state: await readBackup(response) };
+    throw await refusal(url, response.statusCode ?? 0, response);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = errorMessage(error);
+    throw new OperatorError(`${url} sent no backup: ${reason}`, { cause: error });
+  }
+}
+
+function ask(url: URL): Promise<IncomingMessage> {
+  const headers = userHeaders(process.env);
+  return new Promise((resolve, reject) => {
+    const request = get(url, { headers, timeout: SILENCE_MS }, resolve);
+    request.on('timeout', () => request.destroy(new Error(`silent for ${SILENCE_MS} ms`)));
+    request.on('error', reject);
+  });
 }

@@ -2,7 +2,7 @@
  * The commands that move data: import, export, backup, restore. Their code is loaded when they run.
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import { wholeNumber } from '../terminal/whole-number.js';
+import { wholeNumber } from '../terminal/numbers.js';
 import type { RestoreTarget } from './restore-command.js';
 
 const WRITING: ReadonlySet<string> = new Set(['import', 'recover', 'export', 'backup', 'restore']);

@@ -15,7 +15,7 @@ import {
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
-import { counted } from '../terminal/counted.js';
+import { counted } from '../terminal/numbers.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
 /** Resolves with the exit code. */

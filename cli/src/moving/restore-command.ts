@@ -27,7 +27,7 @@ import {
   ZooKeeperDataError,
 } from '@rookery/server';
 import { requireServer } from '../command/require-server.js';
-import { counted } from '../terminal/counted.js';
+import { counted } from '../terminal/numbers.js';
 import { readMember } from './stopped-member.js';
 
 export interface RestoreTarget {
@@ -43,14 +43,14 @@ export interface RestoreTarget {
   readonly json: boolean;
 }
 
-export interface ZooKeeperSource {
+interface ZooKeeperSource {
   readonly dataDir: string;
   readonly logDir: string | null;
   readonly stopAtDamage: boolean;
 }
 
 /** The surviving members after a majority is lost; none of them runs. */
-export interface Survivors {
+interface Survivors {
   readonly config: string;
   readonly ids: readonly number[];
 }

@@ -37,7 +37,7 @@ const COLLECT_AGAIN_AFTER_MS = 10_000;
 /** The bytes that are alive must be marked, which takes time. */
 const USED_BYTES_MAX = 48 << 20;
 
-export interface HeapFacts {
+interface HeapFacts {
   /** The processor time since the previous sample. */
   readonly cpuMs: number;
   readonly usedBytes: number;

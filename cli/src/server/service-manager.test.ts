@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { ServiceManager } from './service-manager.js';
+import { ServiceManager } from './server-command.js';
 
 function manager(environment: NodeJS.ProcessEnv, error: Error | null = null) {
   const lines: { msg: string; message?: string }[] = [];

@@ -7,8 +7,7 @@ import type { Client } from '@rookery/client';
 import { tlsOfOptions } from '../command/client-proofs.js';
 import { Call, type CommandSpec, EXIT } from '../command/command.js';
 import { type Connected, failureOf, missingChroot } from '../command/failures.js';
-import { FORMATS, type Format } from '../command/format.js';
-import { Output, type Write } from '../command/output.js';
+import { FORMATS, type Format, Output, type Write } from '../command/output.js';
 import { openClient, type Target, targetOf } from '../command/target.js';
 import { isBrokenPipe, unwritable } from '../terminal/standard-output.js';
 
@@ -22,7 +21,7 @@ export interface ProcessParts {
   readonly onInterrupt: (listener: () => void) => () => void;
 }
 
-export type OptionValues = Readonly<Record<string, unknown>>;
+type OptionValues = Readonly<Record<string, unknown>>;
 
 const STDIN_BYTES_MAX = 64 << 20;
 

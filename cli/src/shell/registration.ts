@@ -4,12 +4,12 @@
  */
 import { type Command, Option } from 'commander';
 import type { CommandSpec } from '../command/command.js';
-import { FORMATS } from '../command/format.js';
-import { wholeNumber } from '../terminal/whole-number.js';
+import { FORMATS } from '../command/output.js';
+import { wholeNumber } from '../terminal/numbers.js';
 import { TLS_OPTIONS } from './tls-options.js';
 
 /** Runs one command with the arguments that commander has parsed. */
-export type Runner = (
+type Runner = (
   spec: CommandSpec,
   args: readonly unknown[],
   options: Readonly<Record<string, unknown>>,
@@ -18,7 +18,7 @@ export type Runner = (
 const TIMEOUT_S_DEFAULT = 10;
 const TIMEOUT_S_MAX = 86_400;
 
-export interface Registration {
+interface Registration {
   readonly specs: readonly CommandSpec[];
   readonly run: Runner;
   /** Whether each command names its ensemble; in the shell there is one already. */

@@ -1,8 +1,7 @@
 /** Every command that writes data documents its shape where users find it. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { schemaText } from './schema-text.js';
-import { SCHEMAS } from './schemas.js';
+import { SCHEMAS, schemaText } from './schemas.js';
 import { COMMANDS } from './table.js';
 
 const FILE = new URL('../../../docs/operations/commands.schema.json', import.meta.url);

@@ -35,7 +35,7 @@ function text(usage: string): ArgumentSpec {
   return { usage, kind: 'text' };
 }
 
-export const READING: readonly CommandSpec[] = [
+const READING: readonly CommandSpec[] = [
   {
     name: 'ls',
     summary: 'List the children of a znode by name.',
@@ -149,7 +149,7 @@ export const READING: readonly CommandSpec[] = [
   },
 ];
 
-export const WRITING: readonly CommandSpec[] = [
+const WRITING: readonly CommandSpec[] = [
   {
     name: 'set',
     summary: 'Replace the data of a znode; data: text, @file, or - for standard input.',
@@ -212,7 +212,7 @@ export const WRITING: readonly CommandSpec[] = [
 
 const LIMIT = [0, Number.MAX_SAFE_INTEGER] as const;
 
-export const MORE: readonly CommandSpec[] = [
+const MORE: readonly CommandSpec[] = [
   {
     name: 'watch',
     summary: 'Print the changes of a znode until Ctrl-C.',
@@ -312,7 +312,7 @@ const ADMIN_URL: OptionSpec = {
   description: 'the admin port of a member: http://host:port (user: ROOKERY_ADMIN_USER)',
 };
 
-export const LIVE: readonly CommandSpec[] = [
+const LIVE: readonly CommandSpec[] = [
   {
     name: 'sessions ls',
     summary: 'List the sessions with their clients and what they own.',

@@ -21,7 +21,7 @@ export interface Walked {
   readonly isClosed: boolean;
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly client: Client;
   readonly path: string;
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@
  * a backslash escapes the next character, except within '...'. Nothing is expanded.
  */
 
-export interface SplitLine {
+interface SplitLine {
   readonly words: readonly string[];
   /** The quote that is still open at the end, or null. */
   readonly openQuote: string | null;

@@ -14,9 +14,9 @@ import {
   metricsHostOf,
   OperatorError,
 } from '@rookery/server';
-import { httpUrl } from '../http/http-url.js';
+import { httpUrl } from '../http/http.js';
 
-export interface HealthCommand {
+interface HealthCommand {
   readonly config?: string;
   readonly id?: number;
   readonly url?: string;

@@ -5,7 +5,7 @@ import { ConnectStringError, parseConnectString } from '@rookery/client';
 import { loadEnsembleConfig, OperatorError } from '@rookery/server';
 import type { ServerToAsk } from './four-letter-word.js';
 
-export interface ServersOptions {
+interface ServersOptions {
   /** The path of a config file. */
   readonly config?: string;
   /** The connect string of a client; its chroot does not count. */

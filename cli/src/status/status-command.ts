@@ -32,7 +32,7 @@ export interface StatusCommand {
   readonly json: boolean;
 }
 
-export interface AskedServer {
+interface AskedServer {
   readonly id: number | null;
   readonly address: string;
   readonly status: ServerStatus | null;
@@ -74,14 +74,14 @@ async function look(
   }
 }
 
-export function isServing(asked: readonly AskedServer[]): boolean {
+function isServing(asked: readonly AskedServer[]): boolean {
   const leaders = asked.filter(({ status }) => isLeading(status));
   return (
     leaders.length === 1 && asked.every(({ status }) => status !== null && !isReadOnly(status))
   );
 }
 
-export function textOf(asked: readonly AskedServer[]): string {
+function textOf(asked: readonly AskedServer[]): string {
   const head = ['id', 'address', 'role', 'zxid', 'connections', 'znodes', 'latency avg/max ms', ''];
   const rows = asked.map(({ id, address, status, problem }) => {
     const name = id === null ? '-' : String(id);

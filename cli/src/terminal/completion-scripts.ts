@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 
-export type ShellName = 'bash' | 'zsh' | 'fish';
+type ShellName = 'bash' | 'zsh' | 'fish';
 export const SHELL_NAMES: readonly ShellName[] = ['bash', 'zsh', 'fish'];
 
 interface Known {

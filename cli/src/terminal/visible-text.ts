@@ -22,7 +22,7 @@ export function isDeceiving(name: string): boolean {
 }
 
 /** Each unit of UTF-16 as `\u` and four digits. */
-export function numbersOf(text: string): string {
+function numbersOf(text: string): string {
   return Array.from({ length: text.length }, (_, at) => {
     return `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;
   }).join('');

@@ -7,7 +7,7 @@ import { COLUMNS, frameOf, type Line, type Page, type Screen } from './frame.js'
 import { CLIENT_COLUMNS, clientFrame, type HotLook, PATH_COLUMNS, pathFrame } from './hot-frame.js';
 import type { Row } from './rows.js';
 
-export interface LiveParts {
+interface LiveParts {
   readonly intervalS: number;
   /** What is shown first, and by which column it is sorted. */
   readonly page: Page;

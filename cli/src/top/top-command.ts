@@ -14,11 +14,14 @@ import { type Call, EXIT } from '../command/command.js';
 import { serversFor } from '../command/servers-for.js';
 import { messageOf } from '../machine/error-code.js';
 import { pause } from '../machine/pause.js';
+import { askWord } from '../status/four-letter-word.js';
+import { reasonOf } from '../status/server-status.js';
 import { type Column, type Order, sorted } from './columns.js';
 import { COLUMNS, PAGES, type Page, rowJson } from './frame.js';
 import { lookHot, NEEDS_URL } from './hot.js';
 import { CLIENT_COLUMNS, clientJson, type HotLook, PATH_COLUMNS, pathJson } from './hot-frame.js';
-import { MemberLooks } from './member-looks.js';
+import { type Asked, type Row, rowsOf } from './rows.js';
+import { parseSample } from './sample.js';
 
 const INTERVAL_S_DEFAULT = 2;
 const TIMEOUT_MS_MAX = 2_000;
@@ -118,4 +121,39 @@ function columnOf(name: string | undefined, page: Page): number {
   if (at !== -1) return at;
   const names = HEADS[page].map((head) => head.toLowerCase()).join(', ');
   throw new OperatorError(`--sort: expected one of ${names}.`);
+}
+
+/** Asks all members `srvr` and `mntr`, again and again, for the rows that `top` shows of them. */
+class MemberLooks {
+  readonly #servers: readonly NamedAddress[];
+  readonly #timeoutMs: number;
+  #before: readonly Asked[] | null = null;
+
+  constructor(servers: readonly NamedAddress[], timeoutMs: number) {
+    this.#servers = servers;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Rates are those since the look before. Never rejects. */
+  async look(): Promise<readonly Row[]> {
+    const asked = await Promise.all(this.#servers.map((server) => ask(server, this.#timeoutMs)));
+    const rows = rowsOf(this.#before, asked);
+    this.#before = asked;
+    return rows;
+  }
+}
+
+async function ask(server: NamedAddress, timeoutMs: number): Promise<Asked> {
+  const { address } = server;
+  // It may fail, and where the configuration does not allow the word it is a sentence that says so:
+  // then the row lacks what only `mntr` tells.
+  const details = askWord(server, 'mntr', timeoutMs).catch(() => null);
+  try {
+    const text = await askWord(server, 'srvr', timeoutMs);
+    const atMs = performance.now();
+    const sample = parseSample(text, await details);
+    return { address, atMs, sample, problem: sample === null ? reasonOf(text) : null };
+  } catch (error) {
+    return { address, atMs: performance.now(), sample: null, problem: messageOf(error) };
+  }
 }

@@ -5,10 +5,8 @@
  */
 import { missingPeerAuth } from '@rookery/server';
 import { peersAreRequired } from './authentication-keys.js';
-import { joinSettings, settingNames } from './join-settings.js';
 import { outcomeOf } from './keys.js';
 import { isYes, nameOf, type ZooFile } from './outcome.js';
-import { readProperties } from './properties.js';
 import { readServer, SERVER_KEY, type ZooServer } from './servers.js';
 import { tlsDefaults } from './tls-keys.js';
 
@@ -27,7 +25,7 @@ export interface Converted {
 }
 
 /** What the caller has beside the file. */
-export interface Beside {
+interface Beside {
   /** Returns the text of the file of that name; throws the file system's error. */
   readDynamic(path: string): string;
   readonly hasJaas: boolean;
@@ -136,4 +134,78 @@ function takeKey(
   const names = [...settingNames(settings), ...settingNames(eachServer)];
   const note = outcome.note === undefined ? [] : [outcome.note];
   return { key, outcome: 'taken', text: [names.join(', '), ...note].join('; ') };
+}
+
+/** Joins the settings of several keys: objects key by key, lists without what occurs twice. */
+export function joinSettings(
+  one: Readonly<Record<string, unknown>>,
+  other: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const joined: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const before = joined[name];
+    if (Array.isArray(before) && Array.isArray(value)) {
+      joined[name] = [...new Set<unknown>([...before, ...value])];
+    } else if (isObject(before) && isObject(value)) joined[name] = joinSettings(before, value);
+    else joined[name] = value;
+  }
+  return joined;
+}
+
+/** The paths of all settings, such as `tls.certFile`. */
+function settingNames(settings: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => {
+    if (!isObject(value) || Object.keys(value).length === 0) return [name];
+    return settingNames(value).map((inner) => `${name}.${inner}`);
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads a file of Java properties as ZooKeeper reads its zoo.cfg.
+ *
+ * A line is `key=value`, `key:value` or `key value`. `#` and `!` begin a comment. A backslash at
+ * the end of a line continues it on the next one; `\uXXXX` and other escapes stand for characters.
+ * A key that occurs twice has its last value. Spaces around values are dropped, as ZooKeeper does.
+ */
+export function readProperties(text: string): ReadonlyMap<string, string> {
+  const properties = new Map<string, string>();
+  for (const line of logicalLines(text)) {
+    const [, key = '', value = ''] = LINE.exec(line) ?? [];
+    if (key !== '') properties.set(unescaped(key), unescaped(value).trim());
+  }
+  return properties;
+}
+
+/** A key ends at the first separator that is not escaped. */
+const LINE = /^((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)$/s;
+const ESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f' };
+
+function* logicalLines(text: string): Generator<string> {
+  let begun = '';
+  for (const natural of text.split(/\r\n|\r|\n/)) {
+    const line = natural.trimStart();
+    if (begun === '' && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue;
+    const isContinued = backslashesAtEnd(line) % 2 === 1;
+    begun += isContinued ? line.slice(0, -1) : line;
+    if (isContinued) continue;
+    yield begun;
+    begun = '';
+  }
+  if (begun !== '') yield begun;
+}
+
+function backslashesAtEnd(line: string): number {
+  let count = 0;
+  while (line[line.length - 1 - count] === '\\') count += 1;
+  return count;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, code?: string, char = '') =>
+    code === undefined ? (ESCAPES[char] ?? char) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }

@@ -4,7 +4,7 @@
  */
 
 /** What the config gets. */
-export interface Taken {
+interface Taken {
   /** For the config file; objects and lists of several keys are joined. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** For each entry of `servers`. */
@@ -35,7 +35,7 @@ export interface ZooFile {
 /** `name` is that of the key, as `nameOf` gives it, for a rule that serves several keys. */
 export type Rule = (value: string, file: ZooFile, name: string) => Outcome;
 /** A rule that needs no more than the value of its key. */
-export type ValueRule = (value: string) => Outcome;
+type ValueRule = (value: string) => Outcome;
 
 export const taken = (settings: NonNullable<Taken['settings']>, note?: string): Outcome => ({
   kind: 'taken',

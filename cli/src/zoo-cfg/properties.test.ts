@@ -1,6 +1,6 @@
 /** The test cases are in Java's format of properties, as java.util.Properties documents it. */
 import { expect, it } from 'vitest';
-import { readProperties } from './properties.js';
+import { readProperties } from './convert.js';
 
 it.each([
   ['a=1\nb:2\nc 3', { a: '1', b: '2', c: '3' }],

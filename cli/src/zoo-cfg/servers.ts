@@ -16,7 +16,7 @@ export interface ZooServer {
   readonly peerListen?: string;
 }
 
-export interface ReadServer {
+interface ReadServer {
   readonly server: ZooServer | null;
   /** Why the line cannot be taken over as it is. */
   readonly problems: readonly string[];

@@ -8,7 +8,7 @@
 
 import { unreachable } from '../basics/assert.js';
 import { type Codec, readString, string, vector } from '../jute/codec.js';
-import { MarshallingError } from '../jute/marshalling-error.js';
+import { MarshallingError } from '../jute/errors.js';
 import type { JuteReader } from '../jute/reader.js';
 import type { JuteWriter } from '../jute/writer.js';
 import {

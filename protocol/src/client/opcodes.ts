@@ -137,3 +137,25 @@ export const SET_WATCHES_XID = -8;
 
 /** A session's password has exactly this length; C clients read a reply of fixed size. */
 export const PASSWORD_BYTES = 16;
+
+const LETTERS = [
+  ['c', Perms.create],
+  ['d', Perms.delete],
+  ['r', Perms.read],
+  ['w', Perms.write],
+  ['a', Perms.admin],
+] as const;
+
+/**
+ * The permissions of an ACL as letters: `cdrwa`, as ZooKeeper's zkCli writes them. Pure.
+ *
+ * The letters of the permissions, in the order `cdrwa`.
+ */
+export function permsText(perms: number): string {
+  return LETTERS.map(([letter, bit]) => ((perms & bit) === 0 ? '' : letter)).join('');
+}
+
+/** The permissions of the letters, in any order; other characters are ignored. */
+export function permsOf(letters: string): number {
+  return LETTERS.reduce((all, [letter, bit]) => (letters.includes(letter) ? all | bit : all), 0);
+}

@@ -1,7 +1,6 @@
 /** Permissions as letters and back. */
 import { expect, it } from 'vitest';
-import { Perms } from './opcodes.js';
-import { permsOf, permsText } from './perms-text.js';
+import { Perms, permsOf, permsText } from './opcodes.js';
 
 it('every set of permissions is read as it was written', () => {
   for (let perms = 0; perms <= Perms.all; perms++) expect(permsOf(permsText(perms))).toBe(perms);

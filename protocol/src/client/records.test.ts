@@ -5,8 +5,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Codec, decode, encode } from '../jute/codec.js';
+import { MarshallingError } from '../jute/errors.js';
 import { INT64_MAX, INT64_MIN, toInt64 } from '../jute/int64.js';
-import { MarshallingError } from '../jute/marshalling-error.js';
 import { JuteReader } from '../jute/reader.js';
 import { Acl, ReplyHeader, RequestHeader, STAT_BYTES, Stat } from './hot-records.js';
 import {

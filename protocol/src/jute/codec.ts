@@ -7,8 +7,8 @@
  * error.
  */
 
+import { MarshallingError } from './errors.js';
 import type { Int64 } from './int64.js';
-import { MarshallingError } from './marshalling-error.js';
 import { JuteReader } from './reader.js';
 import { JuteWriter } from './writer.js';
 

@@ -11,11 +11,9 @@ import {
   nullableString,
   nullableVector,
 } from './codec.js';
-import { FrameTooLargeError } from './frame-too-large-error.js';
+import { FrameTooLargeError, MarshallingError } from './errors.js';
 import { INT64_MAX, INT64_MIN, type Int64, plainHexId, toInt64 } from './int64.js';
-import { MarshallingError } from './marshalling-error.js';
-import { JuteReader } from './reader.js';
-import { requiredNatural } from './required.js';
+import { JuteReader, requiredNatural } from './reader.js';
 import { JuteWriter } from './writer.js';
 
 /** Only the synchronous overload: an asynchronous property does not compile. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { SLAB_BYTES, SlabPool } from './slab-pool.js';
-import { JuteWriter } from './writer.js';
+import { JuteWriter, SLAB_BYTES, SlabPool } from './writer.js';
 
 function written(writer: JuteWriter, text: string): Uint8Array {
   writer.string(text);

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { MarshallingError } from '../jute/marshalling-error.js';
+import { MarshallingError } from '../jute/errors.js';
 import { decodePeerMessage, encodePeerFrame, type LinkMessage } from './codec.js';
 import type { Proposal } from './proposal.js';
 import { ProposalBatch } from './proposal-batch.js';

@@ -6,7 +6,7 @@
  * A field that a later wire version adds to a message is `added` at the end of its layout.
  */
 import { assert } from '../basics/assert.js';
-import { MarshallingError } from '../jute/marshalling-error.js';
+import { MarshallingError } from '../jute/errors.js';
 import { COUNTER_MAX, EPOCH_MAX, isZxid } from './zxid.js';
 
 export interface Field<T> {

@@ -3,7 +3,7 @@
  */
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { MarshallingError } from '../jute/marshalling-error.js';
+import { MarshallingError } from '../jute/errors.js';
 import { decodePeerMessage, encodePeerFrame } from './codec.js';
 import { added, epoch, flag, Layout, text } from './fields.js';
 import { WIRE_VERSION_MAX, WIRE_VERSION_MIN } from './wire-version.js';

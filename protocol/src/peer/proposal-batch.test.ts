@@ -1,7 +1,7 @@
 /** Goal: a batch is what it was made of, whichever way it was made, and its frame harms nothing. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MarshallingError } from '../jute/marshalling-error.js';
+import { MarshallingError } from '../jute/errors.js';
 import { JuteReader } from '../jute/reader.js';
 import { decodePeerMessage, encodePeerFrame } from './codec.js';
 import type { Proposal } from './proposal.js';

@@ -9,7 +9,7 @@
  * sent. Invariant: a batch is not empty, and each of its proposals names the one before it.
  */
 import { assert } from '../basics/assert.js';
-import { MarshallingError } from '../jute/marshalling-error.js';
+import { MarshallingError } from '../jute/errors.js';
 import { bufferOf, intAt, type JuteReader } from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
 import type { Proposal, Zxid } from './proposal.js';

@@ -1,7 +1,7 @@
 /** Goal: a request is written once, in the frame that is sent, whatever is written behind it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MarshallingError } from '../jute/marshalling-error.js';
+import { MarshallingError } from '../jute/errors.js';
 import { decodePeerMessage, encodePeerFrame } from './codec.js';
 import { type ForwardedRequest, RequestBatch, RequestWriter } from './request-batch.js';
 

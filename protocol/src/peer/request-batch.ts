@@ -10,14 +10,15 @@
  * only read in place.
  */
 import { assert } from '../basics/assert.js';
-import { MarshallingError } from '../jute/marshalling-error.js';
-import { bufferOf, JuteReader } from '../jute/reader.js';
+import { MarshallingError } from '../jute/errors.js';
 import {
+  bufferOf,
+  JuteReader,
   requiredCardinal,
   requiredCount,
   requiredNatural,
   requiredString,
-} from '../jute/required.js';
+} from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
 
 const RECORD = 'a request';

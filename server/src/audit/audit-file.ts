@@ -11,7 +11,7 @@ import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { errorMessage } from '@rookery/protocol';
 import { openContinuedFile, openContinuedFileSync } from '../security/own-file.js';
 
-export interface AuditFileParts {
+interface AuditFileParts {
   readonly path: string;
   readonly bytesMax: number;
   readonly filesKept: number;

@@ -17,7 +17,7 @@ import { faultOf, isFull } from '../storage/disk-errors.js';
 import { AuditFile, probeAuditFile } from './audit-file.js';
 import { RefusalBound } from './refusals.js';
 
-export interface AuditLogParts {
+interface AuditLogParts {
   readonly member: PeerId;
   /** The file of this member: see `auditFileOf`. */
   readonly path: string;

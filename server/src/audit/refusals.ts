@@ -8,7 +8,7 @@
  */
 import type { AuditRecord } from '../pipeline/audit.js';
 
-export interface Refusals {
+interface Refusals {
   /** The last one that was left out, and the number of those that have no line of their own. */
   readonly last: AuditRecord;
   readonly leftOut: number;

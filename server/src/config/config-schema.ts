@@ -7,13 +7,20 @@
  * `config.ts`, and by the generator of the configuration reference.
  */
 import { z } from 'zod';
-import { clientAddressOf, isLoopback, listenHostsOf } from './addresses.js';
-import { adminShape } from './admin-settings.js';
-import { auditProblems, auditShape } from './audit-settings.js';
+import {
+  clientAddressOf,
+  EVERY_ADDRESS,
+  isEveryAddress,
+  isLoopback,
+  listenHostsOf,
+} from './addresses.js';
 import {
   digestAlgsSchema,
   enforceAuthProblems,
   enforceAuthSchema,
+  missingPeerAuth,
+  peerAuthProblems,
+  peerAuthSchema,
   rootAclProblems,
   rootAclSchema,
   saslSchema,
@@ -28,15 +35,179 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
-import { missingPeerAuth, peerAuthProblems, peerAuthSchema } from './peer-auth-settings.js';
-import { serverProblems, serversSchema, validPartsOf } from './server-settings.js';
-import { flag, host, integer, isRecord, text, validOrNull } from './setting-types.js';
+import { flag, host, integer, isHost, isRecord, text, validOrNull } from './setting-types.js';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+/** A line is a few times 8 KB at most, and a file has some of them. */
+const AUDIT_BYTES_LEAST = 64 * 1024;
+const AUDIT_BYTES_MOST = 2 ** 40;
+const AUDIT_FILES_MOST = 10_000;
+
+const auditShape = {
+  auditFile: text('a file').nullable().default(null),
+  auditBytesMax: integer(AUDIT_BYTES_LEAST, AUDIT_BYTES_MOST).default(64 * 1024 * 1024),
+  auditFilesKept: integer(0, AUDIT_FILES_MOST).default(10),
+  auditRequired: flag().default(false),
+};
+
+/**
+ * The rules for the settings of the audit log. Called by config-schema.ts.
+ */
+function auditProblems(raw: Readonly<Record<string, unknown>>): string[] {
+  if (raw['auditRequired'] !== true || (raw['auditFile'] ?? null) !== null) return [];
+  return ['auditFile: expected a file while auditRequired is true, got nothing'];
+}
+
+/** Bounded because each password that comes is compared with the digests of all of them. */
+const USERS_MAX = 100;
+const ORIGINS_MAX = 20;
+const EXPECTED_USER = 'expected a user with a hash, as `rookery config hash-password` prints it';
+const EXPECTED_ORIGIN = 'expected an origin without a path, such as "https://rookery.example"';
+
+const users = z
+  .array(
+    z
+      .string({ error: EXPECTED_USER })
+      .regex(new RegExp(`^[^:]+:(?:${DIGEST_PATTERN}|${SCRYPT_PATTERN})$`), {
+        error: EXPECTED_USER,
+      }),
+    { error: 'expected a list of users' },
+  )
+  .max(USERS_MAX, { error: `expected at most ${USERS_MAX} users` });
+
+/**
+ * The settings that say who may use the admin port, and from which pages; `config.ts` documents
+ * them.
+ */
+const adminShape = {
+  adminUsers: users.default([]),
+  adminReaders: users.default([]),
+  adminOrigins: z
+    .array(z.string({ error: EXPECTED_ORIGIN }).refine(isOrigin, { error: EXPECTED_ORIGIN }), {
+      error: 'expected a list of origins',
+    })
+    .max(ORIGINS_MAX, { error: `expected at most ${ORIGINS_MAX} origins` })
+    .default([]),
+};
+
+/** Whether a browser would send it as it is in the header Origin. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+const MEMBERS_MAX = 255;
+/** Addresses on which one port is opened. */
+const LISTEN_MAX = 16;
+
+const id = integer(1, 255);
+const port = integer(1, 65535);
+const EXPECTED_LISTEN =
+  'expected "*", a host name or an IP address, ' +
+  `or a list of at most ${LISTEN_MAX} different ones`;
+const listen = z
+  .union([z.string(), z.array(z.string())], { error: EXPECTED_LISTEN })
+  .refine(isListen, { error: EXPECTED_LISTEN });
+
+const serverShape = {
+  id,
+  host: host(),
+  clientPort: port,
+  peerPort: port,
+  listen: listen.optional(),
+  peerListen: listen.optional(),
+  clientHost: host().optional(),
+  secureClientPort: port.optional(),
+  metricsPort: port.optional(),
+  adminPort: port.optional(),
+};
+const serverSchema = z.strictObject(serverShape, {
+  error: 'expected an object with id, host, clientPort and peerPort',
+});
+type Server = z.infer<typeof serverSchema>;
+
+/**
+ * The rules for the list of members: what one entry of `servers` may be, and how entries relate.
+ * Called by config-schema.ts.
+ */
+const serversSchema = z
+  .array(serverSchema, { error: 'expected a list of servers' })
+  .min(1, { error: 'expected at least one server' })
+  .max(MEMBERS_MAX, { error: `expected at most ${MEMBERS_MAX} servers` });
+
+const PORT_KEYS = [
+  'clientPort',
+  'secureClientPort',
+  'peerPort',
+  'metricsPort',
+  'adminPort',
+] as const;
+type PartKey = 'id' | 'host' | (typeof PORT_KEYS)[number];
+/** What is valid by itself of one server; null for what is not. */
+type ServerParts = { readonly [K in PartKey]: Server[K] | null };
+
+/** One for each entry of the list, in its order; none where it is no list. */
+function validPartsOf(raw: unknown): readonly ServerParts[] {
+  return Array.isArray(raw) ? raw.map(validParts) : [];
+}
+
+function validParts(raw: unknown): ServerParts {
+  const fields = isRecord(raw) ? raw : {};
+  return {
+    id: validOrNull(id, fields['id']),
+    host: validOrNull(serverShape.host, fields['host']),
+    clientPort: validOrNull(port, fields['clientPort']),
+    secureClientPort: validOrNull(serverShape.secureClientPort, fields['secureClientPort']),
+    peerPort: validOrNull(port, fields['peerPort']),
+    metricsPort: validOrNull(serverShape.metricsPort, fields['metricsPort']),
+    adminPort: validOrNull(serverShape.adminPort, fields['adminPort']),
+  };
+}
+
+/** What is wrong between servers: an id or a port twice, or a host that no other can dial. */
+function serverProblems(servers: readonly ServerParts[]): string[] {
+  const problems: string[] = [];
+  const ids = new Map<number, string>();
+  const addresses = new Map<string, string>();
+  servers.forEach((server, index) => {
+    const where = `servers[${index}]`;
+    if (server.id !== null) {
+      const first = ids.get(server.id);
+      if (first === undefined) ids.set(server.id, `${where}.id`);
+      else problems.push(`${where}.id: expected a unique id, ${server.id} is also ${first}`);
+    }
+    if (server.host === null) return;
+    if (servers.length > 1 && isEveryAddress(server.host)) {
+      problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
+    }
+    for (const key of PORT_KEYS) {
+      const value = server[key];
+      if (value === null || value === undefined) continue;
+      const address = `${machineOf(server.host)} ${value}`;
+      const first = addresses.get(address);
+      if (first === undefined) addresses.set(address, `${where}.${key}`);
+      else problems.push(`${where}.${key}: expected a free port, ${value} is also ${first}`);
+    }
+  });
+  return problems;
+}
+
+/** One machine under its most usual names; DNS is not asked. */
+function machineOf(name: string): string {
+  const lower = name.toLowerCase();
+  return lower === 'localhost' || lower === '::1' ? '127.0.0.1' : lower;
+}
+
+function isListen(value: string | readonly string[]): boolean {
+  const hosts = [value].flat();
+  const isValid = hosts.every((name) => name === EVERY_ADDRESS || isHost(name));
+  const isInRange = hosts.length >= 1 && hosts.length <= LISTEN_MAX;
+  return isValid && isInRange && new Set(hosts).size === hosts.length;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The settings as the file has them, defaults filled in; paths are not resolved. */
-export type Settings = Readonly<z.infer<typeof settingsSchema>> & {
+type Settings = Readonly<z.infer<typeof settingsSchema>> & {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
   readonly fourLetterWords: AllowedWords;

@@ -11,6 +11,8 @@ import { dirname, join, resolve } from 'node:path';
 import { errorMessage, type PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
 import {
+  type PeerAuth,
+  resolvedPeerAuth,
   resolvedSasl,
   resolvedTls,
   type SaslSettings,
@@ -18,7 +20,6 @@ import {
 } from './config-security.js';
 import type { AllowedWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
-import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {

@@ -61,7 +61,7 @@ interface WordFacts {
  * getter of `Driver` (`driver/driver.ts`) and a test in `simulated/` that reads `member.status`. A
  * fact of the core needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`)
  * if only a leader has it. What a leader or a standalone member knows of sessions, such as their
- * leases, needs a getter of `LeaderService` (`driver/leader-service.ts`), and is null elsewhere, as
+ * leases, needs a getter of `LeaderService` (`driver/leader.ts`), and is null elsewhere, as
  * `expiries` of `SessionsView` is. Other parts, such as the pipeline and the counters, are in
  * `MemberViewParts`. CONTRIBUTING.md's row for the folder of the fact applies, too.
  *

@@ -54,7 +54,7 @@ export interface BackupTaker {
   stop(): void;
 }
 
-export interface BackupScheduleParts {
+interface BackupScheduleParts {
   readonly id: PeerId;
   /** All that are configured. */
   readonly members: readonly PeerId[];

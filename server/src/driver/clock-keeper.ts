@@ -20,13 +20,13 @@ import type { NodeAges } from '../state/tree-reads.js';
 import type { DriverOptions, DriverParts } from './parts.js';
 
 /** The parts of the driver that clocks need. */
-export interface ClockParts extends Pick<DriverParts, 'state' | 'timers' | 'logger'> {
+interface ClockParts extends Pick<DriverParts, 'state' | 'timers' | 'logger'> {
   readonly options: Pick<DriverOptions, 'members' | 'clockToleranceMs' | 'tickMs'>;
   peerPort(): Pick<PeerPort, 'sendTo'>;
 }
 
 /** The clock of a leader for one term. */
-export interface TermClock {
+interface TermClock {
   readonly ages: NodeAges;
   /** `nowMs` is the monotonic time of the turn, in ms. */
   time(nowMs: number): LeaderTime;

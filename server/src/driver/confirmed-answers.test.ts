@@ -1,6 +1,6 @@
 /** What waits for a confirmation by a quorum, and what waits longer. */
 import { expect, it } from 'vitest';
-import { type Answer, ConfirmedAnswers } from './confirmed-answers.js';
+import { type Answer, ConfirmedAnswers } from './leader.js';
 
 function bench(applied: number) {
   const sent: Answer[] = [];

@@ -53,7 +53,7 @@ const UNEQUAL_MAX = 2;
 type Phase = 'none' | 'waiting' | 'opening' | 'capturing' | 'checking' | 'confirming' | 'switching';
 
 /** Why a repair waits; null while it works. */
-export type RepairWait = 'room on the disk' | 'a quorum' | 'the next attempt' | null;
+type RepairWait = 'room on the disk' | 'a quorum' | 'the next attempt' | null;
 
 /** Why the generation is to be replaced. */
 interface Cause {
@@ -66,7 +66,7 @@ export interface PendingRepair {
   readonly waitsFor: RepairWait;
 }
 
-export interface RepairHooks {
+interface RepairHooks {
   queue(): StorageQueue;
   state(): ReplicatedState;
   /** The member leads or follows: no snapshot comes in, and a quorum may confirm its state. */

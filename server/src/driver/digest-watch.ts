@@ -26,7 +26,7 @@ import type { PeerPort } from '../net/peer-port.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { majorityOf } from '../zab/quorum.js';
 import type { DriverParts } from './parts.js';
-import type { ShownRole } from './shown-role.js';
+import type { ShownRole } from './read-only-mode.js';
 
 const SAMPLE_EVERY = 128;
 /** The number of zxids whose reports a leader keeps. */
@@ -36,7 +36,7 @@ const TOLD_MAX = 8;
 
 type Shown = Pick<ShownRole, 'role' | 'leader'>;
 
-export interface DigestHooks {
+interface DigestHooks {
   readonly port: () => Pick<PeerPort, 'sendTo'>;
   /** This member's tree differs from that of a quorum. */
   distrust(reason: string): void;

@@ -13,7 +13,7 @@ import type { DriverParts } from './parts.js';
 const FILE_BYTES_MAX = 16 << 20;
 const FILES_MAX = 8;
 
-export interface Discard {
+interface Discard {
   /** Everything after this zxid is discarded. */
   readonly after: Zxid;
   readonly through: Zxid;

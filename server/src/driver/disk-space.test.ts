@@ -2,7 +2,7 @@
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
-import { DiskSpace, defaultReserve, type Space } from './disk-space.js';
+import { DiskSpace, defaultReserve, type Space } from './write-bounds.js';
 
 const MB = 1_000_000;
 const GB = 1000 * MB;

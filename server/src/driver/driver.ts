@@ -4,9 +4,9 @@
  *
  * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
  * end the prepared transactions are proposed, unless they wait for a larger batch
- * (`proposal-batcher.ts`), and every socket is flushed; both happen once more before that where the
+ * (ProposalBatcher), and every socket is flushed; both happen once more before that where the
  * turn applies a long history. This file holds the wiring; its main parts are `turns.ts`,
- * `leader-service.ts` and `bulk-transfers.ts`.
+ * `leader.ts` and `transfers.ts`.
  */
 import {
   type CoreMessage,
@@ -22,24 +22,23 @@ import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { DiskRoom, Zab, ZabInput, ZabOutput } from '../zab/index.js';
-import { onAnswer } from './answers.js';
-import { bulkTransfers } from './bulk-transfers.js';
 import { ClockKeeper } from './clock-keeper.js';
-import type { Answer } from './confirmed-answers.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
-import type { LeaderService, MessageToLeader } from './leader-service.js';
-import { newLeaderService } from './new-leader-service.js';
-import { noteLevel } from './note-level.js';
+import {
+  type Answer,
+  type LeaderService,
+  type MessageToLeader,
+  newLeaderService,
+} from './leader.js';
 import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
-import { ReadOnlyMode } from './read-only-mode.js';
+import { ReadOnlyMode, ShownRole } from './read-only-mode.js';
 import { Scrub } from './scrub.js';
-import { ShownRole } from './shown-role.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
-import type { Transfers } from './transfers.js';
+import { bulkTransfers, type Transfers } from './transfers.js';
 import { clientsInTurns, type MessageInTurn, peersInTurns, Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
@@ -478,5 +477,45 @@ export class Driver {
       confirm: (id) => this.#step({ kind: 'confirm', id }),
       answer: (member, answer) => this.#answer(member, answer),
     });
+  }
+}
+
+/** Events that should never happen and need attention. */
+const ERRORS: ReadonlySet<string> = new Set([
+  'history.disputed',
+  'history.diverged',
+  'peer.implausible',
+  'sync.diverged',
+]);
+const WARNINGS: ReadonlySet<string> = new Set([
+  'disk.hands_over',
+  'disk.member_full',
+  'disk.spared',
+  'disk.stepped_out',
+  'election.waiting',
+  'leading.violation',
+  'role.looking',
+]);
+/** Frequent events of normal operation, for debugging. */
+const QUIET = /\.ignored$/;
+
+/** Chooses the log level of the core's notes. What needs an operator is at least a warning. */
+function noteLevel(event: string): 'debug' | 'info' | 'warn' | 'error' {
+  if (ERRORS.has(event)) return 'error';
+  if (WARNINGS.has(event)) return 'warn';
+  return QUIET.test(event) ? 'debug' : 'info';
+}
+
+/** `nowMs` is the time of the turn. */
+function onAnswer(pipeline: Pipeline, answer: Answer, nowMs: number): void {
+  switch (answer.kind) {
+    case 'attached':
+      return pipeline.onAttached(answer, nowMs);
+    case 'detach':
+      return pipeline.onDetach(answer);
+    case 'synced':
+      return pipeline.onSynced(answer, nowMs);
+    default:
+      unreachable(answer);
   }
 }

@@ -2,8 +2,7 @@
 import { type ForwardedRequest, OpCode, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { RequestPreparer } from '../pipeline/request-preparer.js';
-import { LeaderService } from './leader-service.js';
-import { ProposalBatcher } from './proposal-batcher.js';
+import { LeaderService, ProposalBatcher } from './leader.js';
 
 const SHARE_MS = 10;
 const MULTI_MS = 4;
@@ -58,9 +57,7 @@ function bench() {
   const preparer = new SlowPreparer();
   const hooks = {
     time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
-    onExpired: () => {},
-    onQuotaExceeded: () => {},
-    onTreeFull: () => {},
+    wake: () => {},
     confirm: () => {},
     answer: () => {},
   };
@@ -68,9 +65,13 @@ function bench() {
   const batcher = new ProposalBatcher(preparer.lastZxid, timers, () => {});
   const service = new LeaderService(
     { preparer: preparer as unknown as RequestPreparer, batcher },
+    {
+      timers,
+      logger: { info: () => {}, warn: () => {} },
+      treeBound: { onRefused: () => {} },
+      options: { leaderShareMsMax: SHARE_MS, overlaySizeMax: 0 },
+    },
     hooks,
-    timers,
-    { shareMs: SHARE_MS, overlaySizeMax: 0 },
   );
   const turn = (): string[] => {
     service.renew();

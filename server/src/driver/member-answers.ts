@@ -1,20 +1,22 @@
 /**
  * What a member answers when another member asks on behalf of an operator: its status, its events,
- * what its clients ask for most, which sessions are connected to it, and what they watch in one
- * directory. A leader ends a session if it is asked to. Questions come from a wire: for one that is
- * not understood the result is null, here and for its asker. Which clients are here is told in
- * steps, because there may be many of them with many watches.
+ * its hottest paths and clients, which sessions are connected to it, and what they watch in one
+ * directory. A leader ends a session if it is asked to.
+ *
+ * Questions come from a wire: one that is not understood gets null, here and for its asker. Lists
+ * of clients are made in steps, because there may be many of them with many watches.
  */
-import { nameOf, parentOf } from '@rookery/protocol';
+import { type Identity, nameOf, parentOf } from '@rookery/protocol';
 import { VERSION } from '../config/version.js';
 import type { EventRing, MemberEvent } from '../measures/event-ring.js';
 import type { SummaryView } from '../measures/summary.js';
-import type { WordContext } from '../net/four-letter/context.js';
+import type { ConnectionView, WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
+import { withoutFormerDigests } from '../pipeline/former-digests.js';
+import type { HotKey, HotReport } from '../pipeline/hot-requests.js';
 import type { SessionId } from '../state/txn.js';
-import { type HotTeller, hotAnswer } from './hot-answer.js';
+import type { WatcherId, WatchMode, WatchTable } from '../state/watches.js';
 import { ANSWER_BYTES_MAX, type Answerer, type HeldAnswer } from './peer-questions.js';
-import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';
 
 /** The events in one answer, if so many fit. */
 export const EVENTS_PER_ANSWER = 100;
@@ -253,4 +255,174 @@ function fieldsOf(question: string): Asked {
 
 function naturalOf(value: unknown, otherwise: number): number {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : otherwise;
+}
+
+/** The paths, or sessions, in each list of an answer. */
+export const HOT_MAX = 50;
+/** A single request would be a high rate in less time. */
+const SPAN_MS_MIN = 200;
+
+interface HotTeller {
+  context(): WordContext;
+  hotRequests(limit: number): HotReport;
+}
+
+export interface HotPath {
+  readonly path: string;
+  readonly perSecond: number;
+}
+
+interface HotClient {
+  readonly session: string;
+  /** '' for a client within the member itself; null if it is no longer connected. */
+  readonly host: string | null;
+  readonly port: number;
+  readonly perSecond: number;
+}
+
+export interface HotAnswer {
+  /** The time that it covers; 0 when watching has just begun, with nothing in the lists. */
+  readonly spanMs: number;
+  readonly every: number;
+  readonly readsPerSecond: number;
+  readonly writesPerSecond: number;
+  readonly requestsPerSecond: number;
+  readonly reads: readonly HotPath[];
+  readonly writes: readonly HotPath[];
+  readonly clients: readonly HotClient[];
+}
+
+/**
+ * What a member tells of the paths and sessions that are asked for and ask most, as rates.
+ *
+ * It tells them to its own admin port and to other members that ask for an operator. Paths are told
+ * whatever their ACLs say, as `dump` and `wchp` do, so this is for those who may use the admin
+ * port. An answer has a bound in entries, and each path is cut (named-paths.ts).
+ */
+export function hotAnswer(member: HotTeller): HotAnswer {
+  const { every, reads, writes, sessions, ...report } = member.hotRequests(HOT_MAX);
+  const spanMs = report.spanMs < SPAN_MS_MIN ? 0 : Math.round(report.spanMs);
+  const rate = (count: number): number => {
+    return spanMs === 0 ? 0 : Math.round((10_000 * count) / spanMs) / 10;
+  };
+  const paths = (keys: readonly HotKey<string>[]): readonly HotPath[] => {
+    return keys.map(({ key, count }) => ({ path: key, perSecond: rate(count) }));
+  };
+  const isShort = spanMs === 0;
+  return {
+    spanMs,
+    every,
+    readsPerSecond: rate(reads.total),
+    writesPerSecond: rate(writes.total),
+    requestsPerSecond: rate(sessions.total),
+    reads: isShort ? [] : paths(reads.keys),
+    writes: isShort ? [] : paths(writes.keys),
+    clients: isShort ? [] : clientsOf(member, sessions.keys, rate),
+  };
+}
+
+function clientsOf(
+  member: HotTeller,
+  sessions: readonly HotKey<number>[],
+  rate: (count: number) => number,
+): readonly HotClient[] {
+  const wanted = new Set<unknown>(sessions.map(({ key }) => key));
+  const places = new Map<unknown, { readonly host: string; readonly port: number }>();
+  for (const { stats, remoteAddress: host, remotePort: port } of member.context().connections()) {
+    if (wanted.has(stats.sessionId)) places.set(stats.sessionId, { host, port });
+  }
+  return sessions.map(({ key, count }) => {
+    const { host = null, port = 0 } = places.get(key) ?? {};
+    return { session: prefixedHex(key), host, port, perSecond: rate(count) };
+  });
+}
+
+export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent', 'recursive'];
+/** The number of a session's watches that an answer shows. */
+export const WATCHED_MAX = 1000;
+/** The characters of the watches' paths; an answer between members has 256 KB at most. */
+const CHARACTERS_MAX = 60_000;
+const IDENTITY_CHARACTERS_MAX = 1000;
+
+interface SessionTeller {
+  context(): WordContext;
+  readonly watches: Pick<WatchTable, 'pathsOf'>;
+  watcherOf(session: SessionId): WatcherId | undefined;
+  identitiesOf(session: SessionId): readonly Identity[] | undefined;
+}
+
+/** An identity without what is secret of it. */
+interface ShownIdentity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
+interface WatchedPath {
+  readonly path: string;
+  readonly mode: WatchMode;
+}
+
+interface WatchedPaths {
+  readonly watched: readonly WatchedPath[];
+  /** Whether the session watches more than that. */
+  readonly watchedTruncated: boolean;
+}
+
+/** Null unless the session's client is connected to this member. */
+function sessionAnswer(member: SessionTeller, session: unknown) {
+  for (const connection of member.context().connections()) {
+    const { sessionId } = connection.stats;
+    if (sessionId === 0 || prefixedHex(sessionId) !== session) continue;
+    const id = Number(sessionId);
+    const identities = shownIdentities(member.identitiesOf(id) ?? []);
+    return { traffic: trafficOf(connection), ...watchedBy(member, id), identities };
+  }
+  return null;
+}
+
+/**
+ * What a member tells of a session whose client is connected to it: its traffic and its watches.
+ *
+ * It tells them to its own admin port and to other members that ask for an operator, whose
+ * questions come from a wire. An answer has a bound in watches and in characters.
+ */
+export function trafficOf({ stats }: ConnectionView) {
+  return {
+    established: Math.floor(stats.establishedWallMs),
+    received: stats.received,
+    sent: stats.sent,
+    outstanding: stats.outstanding,
+    lastOperation: stats.lastOperation,
+    averageLatencyMs: stats.latency.averageMs,
+    maxLatencyMs: stats.latency.maxMs,
+  };
+}
+
+/** Shows of a digest the user alone, because the rest lets one guess the password. */
+export function shownIdentities(identities: readonly Identity[]): readonly ShownIdentity[] {
+  return withoutFormerDigests(identities).map(({ scheme, id }) => ({
+    scheme,
+    id: (scheme === 'digest' ? id.replace(/:.*/s, '') : id).slice(0, IDENTITY_CHARACTERS_MAX),
+  }));
+}
+
+/** What the session watches, as far as this member knows; nothing if it is connected elsewhere. */
+export function watchedBy(
+  member: Pick<SessionTeller, 'watches' | 'watcherOf'>,
+  session: SessionId,
+): WatchedPaths {
+  const watcher = member.watcherOf(session);
+  const watched: WatchedPath[] = [];
+  let characters = 0;
+  if (watcher === undefined) return { watched, watchedTruncated: false };
+  for (const mode of WATCH_MODES) {
+    for (const path of member.watches.pathsOf(mode, watcher)) {
+      characters += path.length;
+      if (watched.length === WATCHED_MAX || characters > CHARACTERS_MAX) {
+        return { watched, watchedTruncated: true };
+      }
+      watched.push({ path, mode });
+    }
+  }
+  return { watched, watchedTruncated: false };
 }

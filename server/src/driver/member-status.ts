@@ -36,11 +36,10 @@ import type { WatcherId, WatchTable } from '../state/watches.js';
 import type { Zab } from '../zab/index.js';
 import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';
-import type { DiskSpace } from './disk-space.js';
 import type { Driver } from './driver.js';
-import type { TreeBound } from './tree-bound.js';
+import type { DiskSpace, TreeBound } from './write-bounds.js';
 
-export interface MemberViewParts {
+interface MemberViewParts {
   readonly config: Config;
   readonly self: ServerAddress;
   readonly membership: string;

@@ -1,7 +1,7 @@
 /**
  * The parts of a member that its driver works with.
  */
-import type { PeerId } from '@rookery/protocol';
+import type { PeerId, Zxid } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ClientPort } from '../net/client-port.js';
 import type { PeerPort } from '../net/peer-port.js';
@@ -10,18 +10,30 @@ import type { Pipeline } from '../pipeline/pipeline.js';
 import type { WriteRules } from '../pipeline/prepare.js';
 import type { ReaperOptions } from '../pipeline/reaper.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { Acl } from '../state/txn.js';
+import type { Acl, Txn } from '../state/txn.js';
 import type { CheckpointOptions } from '../storage/checkpointer.js';
+import type { Recovered } from '../storage/index.js';
 import type { Storage } from '../storage/storage.js';
-import type { Zab } from '../zab/index.js';
+import type { Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';
-import type { DiskSpace } from './disk-space.js';
 import type { LevelOptions } from './ensemble-level.js';
 import type { KnownStarts } from './known-starts.js';
-import type { MemberObserver } from './observer.js';
 import type { OpenRoot } from './open-root.js';
-import type { TreeBound } from './tree-bound.js';
+import type { DiskSpace, TreeBound } from './write-bounds.js';
+
+/**
+ * The interface through which the simulator's checkers see every step of the core and every change
+ * of the tree. Production has no observer. An observer never changes anything.
+ */
+export interface MemberObserver {
+  /** Called before the first step, with what was recovered from disk. */
+  onRecovered(recovered: Recovered): void;
+  /** The core has made a step. None of its outputs has been carried out yet. */
+  onStep(input: ZabInput, outputs: readonly ZabOutput[]): void;
+  /** The transaction has been applied to `state`, which must not be changed. */
+  onApplied(zxid: Zxid, txn: Txn, state: ReplicatedState): void;
+}
 
 export interface DriverOptions {
   readonly id: PeerId;

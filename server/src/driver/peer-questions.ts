@@ -4,16 +4,14 @@
  *
  * A question and its answer are small texts of JSON on the link that two members have anyway, so
  * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have
- * bounds: how many questions are asked and wait (question-bounds.ts) and for how long, how many of
+ * bounds: how many questions are asked and wait and for how long, how many of
  * a member are answered in a second, and the size of an answer. What is asked beyond the rate is
  * not answered, and its asker gives up after two seconds; in place of an answer that is too large
  * an empty one is sent. Owned by the driver, which passes messages on; asked by the admin port.
  */
-import type { Ask, PeerId, Tell } from '@rookery/protocol';
+import { type Ask, assert, Fifo, type PeerId, type Tell } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
-import { ANSWERS_PER_SECOND, QuestionBounds } from './question-bounds.js';
-import { type AnswerSteps, SlicedAnswers } from './sliced-answers.js';
 import type { Turns } from './turns.js';
 
 /** The bound of an answer, because messages of the replication wait behind it in the link. */
@@ -36,7 +34,7 @@ export interface HeldAnswer {
 /** The answer as JSON; null for a question that is not understood. */
 export type Answerer = (question: string) => string | HeldAnswer | AnswerSteps | null;
 
-export type QuestionPort = Pick<PeerPort, 'sendTo' | 'reaches'>;
+type QuestionPort = Pick<PeerPort, 'sendTo' | 'reaches'>;
 
 /** A question of somebody, whose name only tells askers apart. */
 export interface Asked {
@@ -186,5 +184,172 @@ export class PeerQuestions {
     this.#bounds.leave(waiting.peer, waiting.asker);
     waiting.timer?.cancel();
     waiting.resolve(answer);
+  }
+}
+
+const ASKED_PER_SECOND = 20;
+const OF_ASKER_PER_SECOND = 15;
+/** A second of the member that answers touches two seconds of the one that asks. */
+const ANSWERS_PER_SECOND = 2 * ASKED_PER_SECOND;
+/** The questions to one member that wait to be asked, or for their answers. */
+const WAITING_MAX = 32;
+const WAITING_OF_ASKER_MAX = 8;
+
+interface Count {
+  /** The questions of this second. */
+  asked: number;
+  waiting: number;
+}
+
+interface OfMember extends Count {
+  secondMs: number;
+  readonly askers: Map<string, Count>;
+}
+
+/**
+ * How many questions this member asks each other one at a time and in a second.
+ *
+ * Each member has bounds of its own, so that a silent one takes no place from the others. Of these
+ * bounds one asker has a part only, so that whoever asks without a pause leaves the others theirs.
+ * A question beyond the rate waits for one of the next seconds, as long as there is a place to
+ * wait. An asker that waits for nothing is forgotten when a question comes in a later second. Used
+ * by PeerQuestions.
+ */
+class QuestionBounds {
+  readonly #members = new Map<PeerId, OfMember>();
+
+  /** Takes a place until `leave`; false if none is free, so that the question must not be asked. */
+  enter(peer: PeerId, asker: string): boolean {
+    const member = this.#members.get(peer) ?? newMember();
+    const own = member.askers.get(asker) ?? { asked: 0, waiting: 0 };
+    if (member.waiting >= WAITING_MAX || own.waiting >= WAITING_OF_ASKER_MAX) return false;
+    this.#members.set(peer, member);
+    member.askers.set(asker, own);
+    member.waiting += 1;
+    own.waiting += 1;
+    return true;
+  }
+
+  /**
+   * Counts a question that has a place as asked now, and returns 0, or how many ms are left of a
+   * second in which no more of them are asked.
+   */
+  pauseMs(peer: PeerId, asker: string, nowMs: number): number {
+    const { member, own } = this.#entered(peer, asker);
+    if (nowMs - member.secondMs >= SECOND_MS) startSecond(member, nowMs);
+    if (member.asked >= ASKED_PER_SECOND || own.asked >= OF_ASKER_PER_SECOND) {
+      return member.secondMs + SECOND_MS - nowMs;
+    }
+    member.asked += 1;
+    own.asked += 1;
+    return 0;
+  }
+
+  /** The question was answered, or nobody waits for its answer any more. */
+  leave(peer: PeerId, asker: string): void {
+    const { member, own } = this.#entered(peer, asker);
+    member.waiting -= 1;
+    own.waiting -= 1;
+  }
+
+  #entered(peer: PeerId, asker: string): { readonly member: OfMember; readonly own: Count } {
+    const member = this.#members.get(peer);
+    const own = member?.askers.get(asker);
+    assert(member !== undefined && own !== undefined, () => `${asker} has asked member ${peer}`);
+    return { member, own };
+  }
+}
+
+function newMember(): OfMember {
+  return { asked: 0, waiting: 0, secondMs: Number.NEGATIVE_INFINITY, askers: new Map() };
+}
+
+function startSecond(member: OfMember, nowMs: number): void {
+  member.secondMs = nowMs;
+  member.asked = 0;
+  for (const [asker, count] of member.askers) {
+    count.asked = 0;
+    if (count.waiting === 0) member.askers.delete(asker);
+  }
+}
+
+/** An answer in steps, each of which takes far less than a slice; null for none. */
+type AnswerSteps = Generator<undefined, string | null>;
+
+interface SlicedAnswer {
+  readonly peer: PeerId;
+  readonly number: number;
+  readonly steps: AnswerSteps;
+  /** When whoever asked does not wait any more. */
+  readonly untilMs: number;
+}
+
+/** How long answers may hold the event loop at a time, in ms. */
+const SLICE_MS = 2;
+/** The answers to one member that are being made or wait for it. */
+const ANSWERS_MAX = 16;
+
+/**
+ * Answers to members' questions that take long: they are made in slices, one in each turn for all
+ * of them together, so that they delay nobody.
+ *
+ * Members are served round-robin, one answer of each; those of one member are made in the order of
+ * its questions. Their number is bounded for each member, and one for which nobody waits any more
+ * is dropped. Owned by PeerQuestions.
+ */
+class SlicedAnswers {
+  readonly #timers: Pick<Timers, 'nowMs' | 'defer'>;
+  readonly #onAnswer: (answer: SlicedAnswer, text: string | null) => void;
+  /** In the order in which members are served; the first one's oldest answer is made. */
+  readonly #answers = new Map<PeerId, Fifo<SlicedAnswer>>();
+  #isSliceDue = false;
+
+  constructor(
+    timers: Pick<Timers, 'nowMs' | 'defer'>,
+    onAnswer: (answer: SlicedAnswer, text: string | null) => void,
+  ) {
+    this.#timers = timers;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Ignores the answer if too many are being made for that member. */
+  add(answer: SlicedAnswer): void {
+    const { peer } = answer;
+    const ofPeer = this.#answers.get(peer) ?? new Fifo();
+    if (ofPeer.length >= ANSWERS_MAX) return;
+    ofPeer.push(answer);
+    this.#answers.set(peer, ofPeer);
+    this.#sliceSoon();
+  }
+
+  clear(): void {
+    this.#answers.clear();
+  }
+
+  #sliceSoon(): void {
+    if (this.#isSliceDue || this.#answers.size === 0) return;
+    this.#isSliceDue = true;
+    this.#timers.defer(() => {
+      this.#isSliceDue = false;
+      this.#slice();
+      this.#sliceSoon();
+    });
+  }
+
+  /** Goes on with the answer that is begun, and with further ones while there is time. */
+  #slice(): void {
+    const endMs = this.#timers.nowMs() + SLICE_MS;
+    do {
+      const [ofPeer] = this.#answers.values();
+      const first = ofPeer?.first;
+      if (ofPeer === undefined || first === undefined) return;
+      const isLate = this.#timers.nowMs() >= first.untilMs;
+      const { done, value } = isLate ? { done: true, value: null } : first.steps.next();
+      if (done !== true) continue;
+      ofPeer.shift();
+      this.#answers.delete(first.peer);
+      if (ofPeer.length > 0) this.#answers.set(first.peer, ofPeer);
+      if (!isLate) this.#onAnswer(first, value ?? null);
+    } while (this.#timers.nowMs() < endMs);
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import type { Txn } from '../state/txn.js';
-import { BATCH_MIN, LINGER_MS, ProposalBatcher } from './proposal-batcher.js';
+import { BATCH_MIN, LINGER_MS, ProposalBatcher } from './leader.js';
 
 function newBatcher() {
   const timers = new ManualTimers();

@@ -1,7 +1,7 @@
 /** What a leader measures of its proposals, by marks for all of a turn. */
 import { expect, it } from 'vitest';
-import { Durations } from '../measures/durations.js';
-import { MARKS_MAX, ProposalTimes } from './proposal-times.js';
+import { Durations } from '../measures/summary.js';
+import { MARKS_MAX, ProposalTimes } from './counters.js';
 
 function measured() {
   const acks = new Durations();

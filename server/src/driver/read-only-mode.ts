@@ -1,12 +1,15 @@
 /**
- * Decides when a member without a quorum serves reads.
+ * The role that a member shows, and when a member without a quorum serves reads.
  *
- * It begins some time after the quorum was lost, and only if this member has taken part in its
- * ensemble and applied something: a wiped or damaged member would show a tree that never existed.
- * It ends before the state changes, so that no connection sees both the old and the new state, and
- * does not begin while a snapshot is being installed, which replaces the state at its end.
+ * Read-only mode begins some time after the quorum was lost, and only if this member has taken part
+ * in its ensemble and applied something: a wiped or damaged member would show a tree that never
+ * existed. It ends before the state changes, so that no connection sees both the old and the new
+ * state, and does not begin while a snapshot is being installed, which replaces the state at its
+ * end.
  */
-import { formatZxid } from '@rookery/protocol';
+import { formatZxid, type PeerId } from '@rookery/protocol';
+import type { Timers } from '../net/timers.js';
+import type { RoleName } from '../zab/index.js';
 import type { DriverParts } from './parts.js';
 
 export class ReadOnlyMode {
@@ -33,5 +36,43 @@ export class ReadOnlyMode {
     if (!pipeline.isReadOnly) return;
     const ended = pipeline.stopServing();
     logger.info({ clients: ended.length }, 'role.read_only_ended');
+  }
+}
+
+/**
+ * The role that a member shows to clients and operators, with its leader and for how long.
+ *
+ * It is `looking` until the member serves, whatever the core's role is, and stays so through
+ * attempts to lead or to follow that fail. Owned by the driver.
+ */
+export class ShownRole {
+  readonly #timers: Pick<Timers, 'nowMs'>;
+  #role: RoleName = 'looking';
+  #leader: PeerId = 0;
+  #sinceMs: number;
+
+  constructor(timers: Pick<Timers, 'nowMs'>) {
+    this.#timers = timers;
+    this.#sinceMs = timers.nowMs();
+  }
+
+  get role(): RoleName {
+    return this.#role;
+  }
+  /** The leader that the member follows or is; 0 while it is `looking`. */
+  get leader(): PeerId {
+    return this.#leader;
+  }
+  get forMs(): number {
+    return this.#timers.nowMs() - this.#sinceMs;
+  }
+
+  /** Returns the former role. `forMs` continues if that is the same role. */
+  show(role: RoleName, leader: PeerId, nowMs: number): RoleName {
+    const was = this.#role;
+    this.#role = role;
+    this.#leader = leader;
+    if (role !== was) this.#sinceMs = nowMs;
+    return was;
   }
 }

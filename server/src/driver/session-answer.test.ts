@@ -1,6 +1,6 @@
 /** An answer shows so many watches of a session, and says whether there are more. */
 import { expect, it } from 'vitest';
-import { WATCHED_MAX, watchedBy } from './session-answer.js';
+import { WATCHED_MAX, watchedBy } from './member-answers.js';
 
 function shownOf(paths: readonly string[]) {
   const watches = { pathsOf: (mode: string) => (mode === 'child' ? paths : []) };

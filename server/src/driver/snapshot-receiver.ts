@@ -14,7 +14,7 @@ import { SnapshotDamagedError } from '../storage/errors.js';
 import type { Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
-export interface ReceiverHooks {
+interface ReceiverHooks {
   /** Tells the sender that the chunks up to this one are durable, or all of them verified. */
   acknowledge(peer: PeerId, link: LinkId, index: number): void;
   /** Makes an empty state, for the content of the snapshot. */
@@ -31,7 +31,7 @@ export interface ReceiverHooks {
   onFatal(error: unknown): void;
 }
 
-export interface ReceiverLimits {
+interface ReceiverLimits {
   /** Bytes of proposals that may wait behind a snapshot that is still being written. */
   readonly snapshotWaitingBytesMax: number;
 }

@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { keptLog } from '../simulated/net/fixtures.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
-import type { Space } from './disk-space.js';
 import { withRoom } from './start-room.js';
+import type { Space } from './write-bounds.js';
 
 const MB = 1_000_000;
 const full = (code: string) => Object.assign(new Error(`${code}: no space`), { code });

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { pause } from '../net/pause.js';
 import type { Timers } from '../net/timers.js';
 import { isFull } from '../storage/disk-errors.js';
-import { defaultReserve, type MeasureSpace, type Space } from './disk-space.js';
+import { defaultReserve, type MeasureSpace, type Space } from './write-bounds.js';
 
 const AGAIN_MS = 1000;
 const LINE_MS = 60_000;
@@ -20,7 +20,7 @@ const START_SHARE = 0.1;
 /** A start needs this also where the setting reserves nothing. */
 const START_BYTES_MIN = 2_000_000;
 
-export interface StartRoomParts {
+interface StartRoomParts {
   readonly directories: { readonly data: string; readonly log: string };
   /** The setting; null for the default of each disk. */
   readonly diskReserveBytes: number | null;

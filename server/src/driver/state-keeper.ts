@@ -41,7 +41,7 @@ interface CheckpointDone {
   readonly begunMs: number;
 }
 
-export interface StateKeeperHooks {
+interface StateKeeperHooks {
   onPersisted(ticket: Ticket): void;
   onPurged(base: Zxid): void;
   /** The member leads or follows. */

@@ -21,7 +21,7 @@ import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Timers } from '../net/timers.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 
-export interface TurnHooks {
+interface TurnHooks {
   onTick(nowMs: number): void;
   /** A tick after which no lease from before counts: the clocks have moved apart by `byMs`. */
   onJump(nowMs: number, byMs: number): void;

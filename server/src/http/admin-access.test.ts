@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { digestOf } from '../config/digest-of.js';
 import { FREE_FAILURES, LoginDelays, USERS_MAX } from '../security/login-delays.js';
 import { AdminAccess } from './admin-access.js';
-import { HttpError } from './http-error.js';
 import { HttpLogins } from './http-logins.js';
+import { HttpError } from './http-port.js';
 
 /** `ops:hunter2`. */
 const USER = 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=';

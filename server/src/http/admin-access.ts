@@ -12,12 +12,12 @@ import { isIP } from 'node:net';
 import { assert } from '@rookery/protocol';
 import { isDigestOf } from '../config/digest-of.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
-import { credentialsOf, passwordsOf } from './credentials.js';
-import { HttpError } from './http-error.js';
 import type { HttpLogins } from './http-logins.js';
+import { credentialsOf, passwordsOf } from './http-logins.js';
 import type { HttpRequest } from './http-port.js';
+import { HttpError } from './http-port.js';
 
-export interface AdminAccessOptions {
+interface AdminAccessOptions {
   /** As in the configuration; without any, and without readers, it is whoever reaches the port. */
   readonly users: readonly string[];
   /** Users who may only read. */

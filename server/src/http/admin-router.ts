@@ -4,10 +4,11 @@
  * probes, `/commands/ruok` among them. A probe tells anyone whether the member serves; only users
  * with access learn why not.
  */
-import type { Acl } from '@rookery/protocol';
+import type { Acl, Zxid } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config/config.js';
 import type { EventRing } from '../measures/event-ring.js';
+import { encodedBackup, type StreamedBackup } from '../offline/backup-stream.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import type { AdminAccess, Admitted } from './admin-access.js';
 import type { AdminAudit, Asker } from './admin-audit.js';
@@ -18,18 +19,16 @@ import { Callers } from './api/caller.js';
 import { memberRoutes } from './api/member-api.js';
 import { othersFor } from './api/other-members.js';
 import { problemAnswer } from './api/problem.js';
-import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed, errorAnswer } from './commands.js';
 import { ConsoleFiles } from './console-files.js';
 import { EventAnswers } from './events-answer.js';
 import { healthAnswer, probeOf } from './health.js';
-import { HttpError } from './http-error.js';
 import type { HttpLogins } from './http-logins.js';
-import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
+import { type HttpAnswer, HttpError, type HttpRequest, type Router } from './http-port.js';
 import { jsonPieces, type Lines } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
-export interface AdminParts {
+interface AdminParts {
   readonly member: ApiMember & BackupMember;
   readonly config: Config;
   readonly self: ServerAddress;
@@ -196,4 +195,43 @@ function linksAnswer({ method }: HttpRequest, more: readonly string[]): HttpAnsw
   const commands = COMMAND_NAMES.map((name) => `<a href="/commands/${name}">${name}</a>`);
   const links = [...more, ...commands].map((link) => `${link}\n<br/>\n`);
   return { status: 200, type: 'text/html;charset=utf-8', body: links.join('') };
+}
+
+export interface BackupMember {
+  openBackup(): Promise<StreamedBackup & { close(): Promise<void> }>;
+}
+
+/**
+ * `/api/v1/backup`: the state of the member for `rookery backup save`, as it is on its disk.
+ *
+ * It has the data of every znode, whatever its ACL says, so the router leaves it to users of the
+ * admin port who may do more than read. One at a time.
+ */
+class BackupAnswers {
+  readonly #member: BackupMember;
+  #isUnderWay = false;
+
+  constructor(member: BackupMember) {
+    this.#member = member;
+  }
+
+  /** Throws HttpError while another one is being taken. */
+  async answer(): Promise<{ readonly answer: HttpAnswer; readonly zxid: Zxid }> {
+    if (this.#isUnderWay) throw new HttpError(429, 'Another backup is being taken.');
+    this.#isUnderWay = true;
+    try {
+      const source = await this.#member.openBackup();
+      const headers = { 'x-rookery-zxid': `0x${source.zxid.toString(16)}` };
+      const close = async (): Promise<void> => {
+        this.#isUnderWay = false;
+        await source.close();
+      };
+      const body = encodedBackup(source);
+      const type = 'application/octet-stream';
+      return { answer: { status: 200, type, body, close, headers }, zxid: source.zxid };
+    } catch (error) {
+      this.#isUnderWay = false;
+      throw error;
+    }
+  }
 }

@@ -3,10 +3,8 @@ import { expect, it } from 'vitest';
 import { checkSettings } from '../config/config-schema.js';
 import { ServerStats } from '../net/server-stats.js';
 import { memberView } from '../simulated/net/fixtures.js';
-import { commandAnswer } from './commands.js';
+import { commandAnswer, expiries, settingsText, watchedPathsOf } from './commands.js';
 import { jsonPieces } from './json-text.js';
-import { expiries, watchedPathsOf } from './session-facts.js';
-import { settingsText } from './zab-facts.js';
 
 const DIGEST = 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=';
 

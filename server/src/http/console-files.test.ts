@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { ConsoleFiles } from './console-files.js';
-import { HttpError } from './http-error.js';
+import { HttpError } from './http-port.js';
 
 const SCRIPT = `console.log('${'x'.repeat(1000)}');`;
 

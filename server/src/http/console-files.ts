@@ -12,10 +12,10 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
+import { HttpError } from './http-port.js';
 
-export const CONSOLE = '/console';
+const CONSOLE = '/console';
 
 /** All scripts and styles are files of the same origin, and no other page may show the console. */
 const POLICY = [
@@ -53,7 +53,7 @@ interface ConsoleFile {
   readonly compressed: Uint8Array | null;
 }
 
-export interface ConsoleFilesOptions {
+interface ConsoleFilesOptions {
   /** Null where no console is installed. */
   readonly directory: string | null;
   /** Monotonic ms. */

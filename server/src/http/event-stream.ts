@@ -1,11 +1,12 @@
 /**
- * Server-Sent Events: a stream of text that ends when the one who asked is gone.
+ * Server-Sent Events: a stream of text that ends when its reader is gone, and how many readers may
+ * follow one.
  *
- * Nothing waits in memory for a slow reader: whoever makes the events is asked for the next ones
+ * Nothing waits in memory for a slow reader: the source of the events is asked for the next ones
  * when those before have been taken. An empty comment is sent now and then, so that the connection
- * counts as used and a proxy does not close it.
+ * counts as used and a proxy does not close it. StreamPlaces caps open streams.
  */
-import type { HttpAnswer } from './http-port.js';
+import { type HttpAnswer, HttpError } from './http-port.js';
 
 const KEEP_ALIVE_MS = 10_000;
 
@@ -17,7 +18,7 @@ export interface StreamedEvent {
 }
 
 /** Returns the next events; an empty list if there are no newer ones. */
-export type TakeEvents = () => readonly StreamedEvent[] | Promise<readonly StreamedEvent[]>;
+type TakeEvents = () => readonly StreamedEvent[] | Promise<readonly StreamedEvent[]>;
 
 /** `onNews` is told a function that is to be called when there may be more; returns its end. */
 export function eventStream(
@@ -72,4 +73,56 @@ async function* textOf(
 function written({ id, event, data }: StreamedEvent): string {
   const head = id === '' ? '' : `id: ${id}\n`;
   return `${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+interface StreamPlacesOptions {
+  readonly max: number;
+  /** What a reader does, for the sentence that refuses one: `follow the events`. */
+  readonly what: string;
+  /** What a reader can do where all places are taken. */
+  readonly otherwise: string;
+}
+
+const OF_ASKER = 3 / 4;
+const RETRY_AFTER = { 'retry-after': '5' };
+
+/**
+ * The places of those who follow one kind of stream at a port.
+ *
+ * Caps open streams; one client gets at most 75 %, so a client that opens streams without end
+ * leaves room for others. A place is taken until its stream ends.
+ */
+export class StreamPlaces {
+  readonly #options: StreamPlacesOptions;
+  /** The places of each asker that has any. */
+  readonly #taken = new Map<string, number>();
+  #count = 0;
+
+  constructor(options: StreamPlacesOptions) {
+    this.#options = options;
+  }
+
+  /** Returns how to give the place back, which is done once. Throws HttpError if none is free. */
+  take(asker: string): () => void {
+    const { max, what, otherwise } = this.#options;
+    const own = this.#taken.get(asker) ?? 0;
+    if (own >= Math.floor(max * OF_ASKER)) {
+      const sentence = `You ${what} ${own} times here already: end one of these streams first.`;
+      throw new HttpError(429, sentence, RETRY_AFTER);
+    }
+    if (this.#count >= max) {
+      const sentence = `${max} readers ${what} here already: ${otherwise}.`;
+      throw new HttpError(429, sentence, RETRY_AFTER);
+    }
+    this.#taken.set(asker, own + 1);
+    this.#count += 1;
+    return () => this.#giveBack(asker);
+  }
+
+  #giveBack(asker: string): void {
+    const left = (this.#taken.get(asker) ?? 1) - 1;
+    if (left === 0) this.#taken.delete(asker);
+    else this.#taken.set(asker, left);
+    this.#count -= 1;
+  }
 }

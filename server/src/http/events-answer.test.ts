@@ -4,7 +4,7 @@ import { EventRing } from '../measures/event-ring.js';
 import type { ApiCall } from './api/api-call.js';
 import { othersFor } from './api/other-members.js';
 import { EventAnswers } from './events-answer.js';
-import { HttpError } from './http-error.js';
+import { HttpError } from './http-port.js';
 
 const STREAMS = [
   { members: 'all', ofOne: 3, ofOthers: 1 },

@@ -9,16 +9,13 @@
  */
 import type { MemberEvent } from '../measures/event-ring.js';
 import { systemTimers } from '../net/timers.js';
-import { type ApiCall, jsonAnswer } from './api/api-call.js';
-import { oneOf, wholeNumber } from './api/api-query.js';
+import { type ApiCall, jsonAnswer, oneOf, wholeNumber } from './api/api-call.js';
 import { askerOf } from './api/caller.js';
 import type { OthersFor } from './api/other-members.js';
 import { badRequest } from './api/problem.js';
-import { eventStream } from './event-stream.js';
+import { eventStream, StreamPlaces } from './event-stream.js';
 import type { HttpAnswer } from './http-port.js';
-import { JoinedEvents, type OwnEvents, placesOf, textOf } from './joined-events.js';
-import { JoinedStream } from './joined-stream.js';
-import { StreamPlaces } from './stream-places.js';
+import { JoinedEvents, JoinedStream, type OwnEvents, placesOf, textOf } from './joined-stream.js';
 
 const LIMIT = 1000;
 /** The events in one piece of a stream. */

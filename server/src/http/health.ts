@@ -8,13 +8,13 @@
  * a path below them.
  */
 import type { HealthView } from '../net/member-view.js';
-import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
+import { HttpError } from './http-port.js';
 
 /** With more transactions that are not applied, clients would see a state that is too old. */
 export const UNAPPLIED_MAX = 10_000;
 
-export interface HealthFacts {
+interface HealthFacts {
   readonly health: HealthView;
 }
 

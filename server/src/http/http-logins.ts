@@ -1,17 +1,18 @@
 /**
- * Passwords that come with requests of HTTP, and how long a user of an address waits after wrong
+ * Credentials that come with HTTP requests, and how long a user of an address waits after wrong
  * ones.
  *
- * The delays are those of the client port (security/login-delays.ts): failures at either port count
- * at both. While a user has to wait, passwords are not looked at, and the answer says how long; but
- * one that was right from that address before is taken, so that whoever guesses it behind the same
- * proxy does not lock out its owner. Only keyed digests of those are kept, and a bounded number of
- * them.
+ * A request carries `Authorization: digest user:password`, which is ZooKeeper's way, or Basic, and
+ * may add more identities in AUTH_HEADER. The delays are those of the client port (security/login-
+ * delays.ts): failures at either port count at both. While a user has to wait, passwords are not
+ * looked at, and the answer says how long. A password that was right from that address before is
+ * still accepted, so a client that guesses behind the same proxy does not lock out the owner. Only
+ * keyed digests of those are kept, and a bounded number of them.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { addressGroup } from '../security/address-group.js';
 import type { LoginDelays } from '../security/login-delays.js';
-import { HttpError } from './http-error.js';
+import { HttpError, type HttpRequest } from './http-port.js';
 
 const KNOWN_MAX = 1_000;
 
@@ -81,4 +82,30 @@ export class HttpLogins {
     const text = `${addressGroup(address)}\n${userAndPassword}`;
     return createHmac('sha256', this.#key).update(text).digest('base64');
   }
+}
+
+/** The number of identities that one request may bring. */
+export const AUTHS_MAX = 8;
+
+/** `user:password` of the header; null for none. */
+export function credentialsOf(header: string | undefined): string | null {
+  const [, scheme = '', rest = ''] = /^(digest|basic)\s(.+)$/i.exec(header ?? '') ?? [];
+  const proof = rest.trimStart();
+  const text = scheme.toLowerCase() === 'basic' ? Buffer.from(proof, 'base64').toString() : proof;
+  return text.includes(':') ? text : null;
+}
+
+/**
+ * What a request of HTTP brings to say who asks: `Authorization: digest user:password`, which is
+ * ZooKeeper's way, or Basic.
+ */
+export const AUTH_HEADER = 'x-rookery-auth';
+
+/** Each `user:password` that a request brings; what is malformed is refused where it is read. */
+export function passwordsOf(headers: HttpRequest['headers']): readonly string[] {
+  const own = credentialsOf(headers.authorization);
+  const given = headers[AUTH_HEADER];
+  const listed = typeof given === 'string' ? given.split(',', AUTHS_MAX) : [];
+  const more = listed.map((one) => Buffer.from(one.trim(), 'base64').toString('utf8'));
+  return own === null ? more : [own, ...more];
 }

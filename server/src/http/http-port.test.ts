@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HttpError } from './http-error.js';
-import { HttpPort, type Router } from './http-port.js';
+import { HttpError, HttpPort, type Router } from './http-port.js';
 
 const opened: HttpPort[] = [];
 const sockets: Socket[] = [];

@@ -1,5 +1,6 @@
 /**
- * An HTTP port for operators and their tools: small answers, bounded in every respect.
+ * An HTTP port for operators and their tools: requests with their bodies, refusals (HttpError), and
+ * small answers, bounded in every respect.
  *
  * Nobody can hold memory here: connections, the size of heads and bodies, the time that a request
  * may take, the requests of a connection and what is not taken of answers have bounds, and nothing
@@ -15,11 +16,9 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { assert } from '@rookery/protocol';
 import { EVERY_ADDRESS } from '../config/addresses.js';
 import { addressGroup } from '../security/address-group.js';
-import { HttpBodies, hasBody } from './http-body.js';
-import { HttpError } from './http-error.js';
-import { UntakenBytes } from './untaken-bytes.js';
 
 export interface HttpRequest {
   readonly method: string;
@@ -47,7 +46,7 @@ export interface HttpAnswer {
 /** May throw HttpError; what else it throws is answered 500 and goes to `onFault`. */
 export type Router = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
-export interface HttpPortOptions {
+interface HttpPortOptions {
   readonly host: string;
   /** 0 for any that is free. */
   readonly port: number;
@@ -378,4 +377,154 @@ function endWith(socket: Socket, status: number): void {
   }
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n`;
   socket.end(`${head}content-length: 0\r\n\r\n`, () => socket.destroy());
+}
+
+/**
+ * A request that is refused, with the status and one sentence for whoever asked.
+ */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Fields for programs beside the sentence; only `/api/v1` sends them. */
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(
+    status: number,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    facts: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+    this.facts = facts;
+  }
+}
+
+/** The bytes of incomplete bodies that all requests of a port may hold together. */
+const BODIES_BYTES_MAX = 8 << 20;
+
+/**
+ * Reads the body of a request, as much as is allowed and not a byte more.
+ *
+ * What is announced as too large is refused before any of it is read; of what is not announced,
+ * reading stops at the bound. All bodies that are being read together have a bound, too, so that
+ * many slow senders cannot hold more memory than one. The time that a body may take is the
+ * server's: it ends a request that is not complete in time. Called by HttpPort.
+ */
+class HttpBodies {
+  #bytes = 0;
+
+  /** The bytes of incomplete bodies that are held now; for tests. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Throws HttpError: 413 beyond `bytesMax`, 503 while others send too much. */
+  async read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    bytesMax: number,
+  ): Promise<Uint8Array> {
+    const announced = Number(request.headers['content-length'] ?? 0);
+    if (announced > bytesMax) throw tooLarge(bytesMax);
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of request) {
+        if (!(chunk instanceof Uint8Array)) continue;
+        bytes += chunk.length;
+        this.#bytes += chunk.length;
+        if (bytes > bytesMax) throw tooLarge(bytesMax);
+        if (this.#bytes > BODIES_BYTES_MAX) {
+          throw new HttpError(503, 'Others send too much at the moment.', { 'retry-after': '1' });
+        }
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks, bytes);
+    } finally {
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+/** Whether one is announced. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function tooLarge(bytesMax: number): HttpError {
+  return new HttpError(413, `The body may have ${bytesMax} bytes at most.`);
+}
+
+/** There may be one answer more than this. */
+export const UNTAKEN_BYTES_MAX = 32 << 20;
+
+interface Holder {
+  readonly remoteAddress?: string | undefined;
+  destroy(): void;
+}
+
+/**
+ * The bytes of answers that clients have not taken yet, with a bound over all connections of a
+ * port.
+ *
+ * When a further answer is to be sent and the bound is reached, connections are closed until there
+ * is room: of the address whose connections hold most, the one that holds most. So whoever asks
+ * much and takes nothing loses by it, and nobody else does. `onClosed` is told of each. Used by
+ * HttpPort, which has at most one answer of each connection at a time.
+ */
+export class UntakenBytes {
+  readonly #held = new Map<Holder, number>();
+  readonly #onClosed: (address: string, bytes: number) => void;
+  #bytes = 0;
+
+  constructor(onClosed: (address: string, bytes: number) => void) {
+    this.#onClosed = onClosed;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts what is about to be sent. */
+  hold(holder: Holder, bytes: number): void {
+    while (this.#bytes >= UNTAKEN_BYTES_MAX) this.#dropOne();
+    this.#set(holder, (this.#held.get(holder) ?? 0) + bytes);
+  }
+
+  /** The client has taken these, or is gone. */
+  release(holder: Holder, bytes: number): void {
+    const held = this.#held.get(holder);
+    if (held !== undefined) this.#set(holder, held - bytes);
+  }
+
+  #dropOne(): void {
+    const groups = new Map<string, number>();
+    const groupOf = ({ remoteAddress = '' }: Holder) => addressGroup(remoteAddress);
+    for (const [holder, bytes] of this.#held) {
+      groups.set(groupOf(holder), (groups.get(groupOf(holder)) ?? 0) + bytes);
+    }
+    const [group] = largestOf(groups);
+    const [dropped, bytes] = largestOf(
+      new Map([...this.#held].filter(([holder]) => groupOf(holder) === group)),
+    );
+    this.#set(dropped, 0);
+    dropped.destroy();
+    this.#onClosed(dropped.remoteAddress ?? '', bytes);
+  }
+
+  #set(holder: Holder, bytes: number): void {
+    this.#bytes += bytes - (this.#held.get(holder) ?? 0);
+    if (bytes > 0) this.#held.set(holder, bytes);
+    else this.#held.delete(holder);
+  }
+}
+
+function largestOf<Key>(sizes: ReadonlyMap<Key, number>): readonly [Key, number] {
+  const [first, ...rest] = sizes;
+  assert(first !== undefined, 'whatever holds bytes is counted');
+  return rest.reduce((largest, one) => (one[1] > largest[1] ? one : largest), first);
 }

@@ -5,11 +5,15 @@
 export { digestOf } from '../config/digest-of.js';
 export type { Requester } from '../pipeline/access.js';
 export { AdminAccess } from './admin-access.js';
-export { type ApiCall, type ApiRoutes, jsonAnswer } from './api/api-call.js';
-export { sessionIn, wholeNumber } from './api/api-query.js';
+export {
+  type ApiCall,
+  type ApiRoutes,
+  jsonAnswer,
+  sessionIn,
+  wholeNumber,
+} from './api/api-call.js';
 export { API, Api } from './api/api-router.js';
 export { type Caller, Callers } from './api/caller.js';
-export { aclFacts, rightsAt, statFacts } from './api/node-facts.js';
 export type {
   AclOf,
   ChildPage,
@@ -22,6 +26,7 @@ export type {
   PageAsked,
   Versioned,
 } from './api/node-source.js';
+export { aclFacts, rightsAt, statFacts } from './api/node-source.js';
 export { keeperProblem, problemAnswer } from './api/problem.js';
 export {
   CHILDREN_MAX,
@@ -32,11 +37,21 @@ export {
   shownText,
 } from './api/recipe-facts.js';
 export { partOf } from './api/recipe-names.js';
-export type { RecipeSource, RecipesAsked } from './api/recipe-routes.js';
-export type { Candidate, Search, SearchAsked } from './api/search-route.js';
+export type {
+  Candidate,
+  RecipeSource,
+  RecipesAsked,
+  Search,
+  SearchAsked,
+} from './api/search-route.js';
 export { treeRoutes } from './api/tree-routes.js';
 export type { Hearing, OpenWatch } from './api/watch-route.js';
 export { ConsoleFiles, consoleDirectory } from './console-files.js';
-export { HttpError } from './http-error.js';
-export { type HttpAnswer, HttpPort, type HttpRequest, type Router } from './http-port.js';
+export {
+  type HttpAnswer,
+  HttpError,
+  HttpPort,
+  type HttpRequest,
+  type Router,
+} from './http-port.js';
 export { type OperatorPorts, openOperatorPorts } from './operator-ports.js';

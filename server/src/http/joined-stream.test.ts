@@ -11,8 +11,7 @@ import { EventRing } from '../measures/event-ring.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { OtherMembers } from './api/other-members.js';
 import type { StreamedEvent } from './event-stream.js';
-import { JoinedEvents, placesOf, textOf } from './joined-events.js';
-import { APART_MS, JoinedStream } from './joined-stream.js';
+import { APART_MS, JoinedEvents, JoinedStream, placesOf, textOf } from './joined-stream.js';
 
 /** Member 3 has a link, and never answers. */
 const SILENT: PeerId = 3;

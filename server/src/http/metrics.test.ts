@@ -5,14 +5,14 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Config } from '../config/config.js';
 import { checkSettings } from '../config/config-schema.js';
-import { Durations } from '../measures/durations.js';
+import { Durations } from '../measures/summary.js';
 import { ServerStats } from '../net/server-stats.js';
 import { TlsFigures } from '../net/tls-figures.js';
 import { readExposition } from '../simulated/http/exposition.js';
 import { LEADER_VIEW, memberView } from '../simulated/net/fixtures.js';
-import { histogram } from './histogram.js';
 import { textOf } from './metric.js';
 import { metricsRouter } from './metrics-router.js';
+import { histogram } from './rookery-metrics.js';
 
 const FREE = { read: async () => ({ data: { bytes: 1 << 30, files: 500 }, log: null }) };
 /** Nobody leaves, and nobody sends a body. */

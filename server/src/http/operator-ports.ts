@@ -18,16 +18,16 @@ import type { LoginDelays } from '../security/login-delays.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import { AdminAccess } from './admin-access.js';
 import { AdminAudit } from './admin-audit.js';
+import type { BackupMember } from './admin-router.js';
 import { adminRouter } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
-import type { BackupMember } from './backup-answer.js';
 import { ConsoleFiles, consoleDirectory } from './console-files.js';
 import { FreeSpace } from './free-space.js';
 import { HttpLogins } from './http-logins.js';
 import { HttpPort, type Router } from './http-port.js';
 import { metricsRouter } from './metrics-router.js';
 
-export type OperatedMember = BackupMember & ApiMember;
+type OperatedMember = BackupMember & ApiMember;
 
 export interface OperatorPorts {
   close(): Promise<void>;

@@ -7,13 +7,13 @@
  */
 import { memoryUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
+import type { Durations } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { MemberDetails, MemberView } from '../net/member-view.js';
-import { auditMetrics } from './audit-metrics.js';
+import { TLS_FAILURES, type TlsFigures } from '../net/tls-figures.js';
+import type { AuditFigures } from '../pipeline/audit.js';
 import type { DirectorySpaces, Space } from './free-space.js';
-import { histogram } from './histogram.js';
-import { counter, counters, gauge, gauges, type Metric } from './metric.js';
-import { peerTlsMetrics, tlsMetrics } from './tls-metrics.js';
+import { counter, counters, gauge, gauges, type Metric, metric, type Sample } from './metric.js';
 
 const ROLES = ['looking', 'following', 'leading'] as const;
 const MICROS_PER_SECOND = 1e6;
@@ -341,4 +341,127 @@ function processMetrics(): Metric[] {
       heap.external_memory,
     ),
   ];
+}
+
+/**
+ * The figures of the audit log, for Prometheus. There are none without an audit log.
+ */
+function auditMetrics(audit: AuditFigures | null): Metric[] {
+  if (audit === null) return [];
+  return [
+    counter('rookery_audit_lines_total', 'Lines that are in the audit log.', audit.written),
+    counter(
+      'rookery_audit_lines_dropped_total',
+      'Lines that the audit log could not keep.',
+      audit.dropped,
+    ),
+    counter(
+      'rookery_audit_refusals_left_out_total',
+      'Refusals that have no line of their own, but are counted in another one.',
+      audit.leftOut,
+    ),
+  ];
+}
+
+/**
+ * The figures of TLS at the client port and between members, for Prometheus. There are none without
+ * TLS.
+ */
+function tlsMetrics(tls: TlsFigures | null): Metric[] {
+  if (tls === null) return [];
+  return [
+    gauge(
+      'rookery_tls_certificate_expiry_seconds',
+      'When the certificate that clients are shown, or its chain, expires, in seconds since 1970.',
+      Math.floor(tls.expiresWallMs / 1000),
+    ),
+    ...authorityMetrics('rookery_tls_authority_expiry_seconds', tls),
+    ...revocationMetrics('rookery_tls_revocation_list_expiry_seconds', tls),
+    gauge(
+      'rookery_tls_certificate_stale',
+      'Whether the files of the certificate have changed into something that cannot be used.',
+      tls.isStale ? 1 : 0,
+    ),
+    counters('rookery_tls_handshakes_total', 'TLS handshakes of clients that succeeded.', [
+      [{ resumed: 'no' }, tls.secured - tls.resumed],
+      [{ resumed: 'yes' }, tls.resumed],
+    ]),
+    counters(
+      'rookery_tls_handshake_failures_total',
+      'TLS handshakes of clients that failed, by the reason.',
+      TLS_FAILURES.map((reason) => [{ reason }, tls.failures(reason)]),
+    ),
+    counter(
+      'rookery_tls_plain_refused_total',
+      'Connections of clients without TLS that were refused because TLS is required.',
+      tls.plainRefused,
+    ),
+  ];
+}
+
+function peerTlsMetrics(tls: TlsFigures | null): Metric[] {
+  if (tls === null) return [];
+  return [
+    gauge(
+      'rookery_peer_tls_certificate_expiry_seconds',
+      'When the certificate that members are shown, or its chain, expires, in seconds since 1970.',
+      Math.floor(tls.expiresWallMs / 1000),
+    ),
+    ...authorityMetrics('rookery_peer_tls_authority_expiry_seconds', tls),
+    ...revocationMetrics('rookery_peer_tls_revocation_list_expiry_seconds', tls),
+    gauge(
+      'rookery_peer_tls_certificate_stale',
+      "Whether the files of the members' certificate have changed into something unusable.",
+      tls.isStale ? 1 : 0,
+    ),
+    counters(
+      'rookery_peer_tls_handshake_failures_total',
+      'TLS handshakes of those who connect as members that failed, by the reason.',
+      TLS_FAILURES.map((reason) => [{ reason }, tls.failures(reason)]),
+    ),
+  ];
+}
+
+function authorityMetrics(name: string, { authorityExpiresWallMs }: TlsFigures): Metric[] {
+  if (authorityExpiresWallMs === null) return [];
+  const help = 'When the first of the authorities in caFile expires, in seconds since 1970.';
+  return [gauge(name, help, Math.floor(authorityExpiresWallMs / 1000))];
+}
+
+function revocationMetrics(name: string, { listsEndWallMs }: TlsFigures): Metric[] {
+  if (listsEndWallMs === null) return [];
+  const help = 'When the first of the revocation lists expires, in seconds since 1970.';
+  return [gauge(name, help, Math.floor(listsEndWallMs / 1000))];
+}
+
+const FIRST_EXPONENT = 6;
+const LAST_EXPONENT = 26;
+const MS_PER_SECOND = 1000;
+
+type Labelled = readonly [labels: Sample['labels'], durations: Durations];
+
+/**
+ * A histogram in seconds of durations that a member keeps, which can be aggregated over members.
+ *
+ * Its bounds are powers of two of a microsecond, where the buckets of `Durations` end, so that each
+ * count is exact: from 64 microseconds to 67 seconds.
+ */
+export function histogram(name: string, help: string, all: readonly Labelled[]): Metric {
+  const values = all.flatMap(([labels, durations]) => samplesOf(name, labels, durations));
+  return metric({ name, help, type: 'histogram', values });
+}
+
+function samplesOf(name: string, labels: Sample['labels'], durations: Durations): Sample[] {
+  const samples: Sample[] = [];
+  const metricName = `${name}_bucket`;
+  for (let exponent = FIRST_EXPONENT; exponent <= LAST_EXPONENT; exponent++) {
+    const ms = 2 ** exponent / 1000;
+    const le = String(ms / MS_PER_SECOND);
+    samples.push({ metricName, labels: { ...labels, le }, value: durations.countBelowMs(ms) });
+  }
+  const { count, sum } = durations;
+  samples.push({ metricName, labels: { ...labels, le: '+Inf' }, value: count });
+  samples.push({ metricName: `${name}_sum`, labels, value: sum / MS_PER_SECOND });
+  samples.push({ metricName: `${name}_count`, labels, value: count });
+  return samples;
 }

@@ -1,8 +1,8 @@
 /** Whoever opens streams without end leaves others a quarter of the places, and says so. */
 import { expect, it } from 'vitest';
 import { askerOf } from './api/caller.js';
-import { HttpError } from './http-error.js';
-import { StreamPlaces } from './stream-places.js';
+import { StreamPlaces } from './event-stream.js';
+import { HttpError } from './http-port.js';
 
 const OPTIONS = { max: 4, what: 'follow the events', otherwise: 'ask another member' };
 const ANN = askerOf({ user: 'ann', remoteAddress: '127.0.0.1' });

@@ -1,6 +1,6 @@
 /** Who is closed where clients take no answers: whoever holds most, by address. */
 import { expect, it } from 'vitest';
-import { UNTAKEN_BYTES_MAX, UntakenBytes } from './untaken-bytes.js';
+import { UNTAKEN_BYTES_MAX, UntakenBytes } from './http-port.js';
 
 const MB = 1 << 20;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Durations } from './durations.js';
+import { Durations } from './summary.js';
 
 it('durations below a millisecond count as what they are', () => {
   const durations = new Durations();

@@ -1,8 +1,7 @@
 /** The bounded ring of events, and how a member's log fills it. */
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { EVENTS_MAX, EventRing, FACTS_CHARACTERS_MAX } from './event-ring.js';
-import { recordingLogger } from './recording-logger.js';
+import { EVENTS_MAX, EventRing, FACTS_CHARACTERS_MAX, recordingLogger } from './event-ring.js';
 
 it('keeps the newest, in their order, and says how many were lost', () => {
   const ring = new EventRing(() => 0);

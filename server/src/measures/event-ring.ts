@@ -1,13 +1,15 @@
 /**
- * What happened at a member lately, with its cause: elections, joins, slow syncs, expiries,
- * refusals, damage. The newest EVENTS_MAX, each of a bounded size.
+ * Recent events of a member, with their causes: elections, joins, slow syncs, expiries, refusals,
+ * damage. The newest EVENTS_MAX, each of a bounded size, and the logger that fills the ring.
  *
- * An event is a line of the log at level info or above, because there each change of state has its
- * line already, and what repeats is held to one a second. It is kept whatever level is written.
- * Numbers begin at 1 with the process, and `start` says which process that is, so that a reader
- * notices that they began anew. Filled by `recordingLogger`, read by the admin port.
+ * An event is a line of the log at level info or above, because each change of state has its line
+ * there already, and what repeats is limited to one a second. It is kept whatever level is written.
+ * Numbers begin at 1 with the process, and `start` identifies that process, so that a reader
+ * notices a restart. Read by the admin port.
  */
 import { errorMessage } from '@rookery/protocol';
+import type { Logger } from 'pino';
+
 export const EVENTS_MAX = 1000;
 /** The characters of an event's facts as JSON; of longer ones a part is kept. */
 export const FACTS_CHARACTERS_MAX = 2000;
@@ -90,4 +92,32 @@ function textOf(facts: object): string {
     ]),
   );
   return JSON.stringify(plain);
+}
+
+type Level = MemberEvent['level'];
+
+const LEVELS: readonly Level[] = ['info', 'warn', 'error', 'fatal'];
+
+/**
+ * A member's logger that also keeps its lines at level info and above in the ring of events,
+ * whatever level is written.
+ *
+ * The same logger but for these methods; its children record, too.
+ */
+export function recordingLogger(logger: Logger, ring: EventRing): Logger {
+  const recording: Logger = Object.create(logger);
+  for (const level of LEVELS) {
+    const write: (...given: unknown[]) => void = logger[level];
+    Object.defineProperty(recording, level, {
+      value(this: Logger, ...given: unknown[]): void {
+        const [first, second] = given;
+        if (typeof first === 'string') ring.add(level, first, {});
+        else if (typeof first === 'object' && first !== null) {
+          ring.add(level, String(second ?? ''), first);
+        }
+        Reflect.apply(write, this, given);
+      },
+    });
+  }
+  return recording;
 }

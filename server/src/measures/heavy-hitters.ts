@@ -10,7 +10,7 @@
  */
 
 /** A key, with what it certainly and what it possibly counts. */
-export interface Hitter<Key> {
+interface Hitter<Key> {
   readonly key: Key;
   readonly atLeast: number;
   readonly atMost: number;

@@ -1,11 +1,13 @@
 /**
- * Count, sum, minimum, maximum and percentiles of a stream of durations or sizes, in fixed memory.
+ * Count, sum, minimum, maximum and percentiles of a stream of durations or sizes, in fixed memory;
+ * and `Durations`, whose buckets can be aggregated over members.
  *
  * Percentiles come from buckets that are exact below 16 and an eighth wide above. They cover the
- * current window and the one before it, so that a bad hour is seen while it lasts and not for the
- * rest of the process's life. Everything else counts from the beginning. Recording is a few
+ * current window and the one before it, so that a bad hour is visible while it lasts and not for
+ * the rest of the process's life. Everything else counts from the beginning. Recording is a few
  * additions: it may be called for every request.
  */
+
 const EXACT_MAX = 16;
 const BUCKETS_PER_DOUBLING = 8;
 /** What is not below it is in the last bucket. */
@@ -114,4 +116,53 @@ function leastOf(bucket: number): number {
   const doubling = Math.floor(above / BUCKETS_PER_DOUBLING);
   const eighth = above % BUCKETS_PER_DOUBLING;
   return 2 ** (doubling + 4) * (1 + eighth / BUCKETS_PER_DOUBLING);
+}
+
+const MICROS_PER_MS = 1000;
+
+/**
+ * Durations of one kind: recorded and shown in milliseconds, kept in whole microseconds.
+ *
+ * So a sync of 80 microseconds counts as that and not as 0, in sums, in percentiles and in the
+ * buckets of a histogram. Fixed memory; recording is a few additions. Up to 35 minutes each.
+ */
+export class Durations implements SummaryView {
+  readonly #micros = new Summary();
+
+  /** What is negative, by clocks that differ, counts as 0. */
+  record(ms: number, times = 1): void {
+    this.#micros.record(ms * MICROS_PER_MS, times);
+  }
+
+  get count(): number {
+    return this.#micros.count;
+  }
+  get sum(): number {
+    return this.#micros.sum / MICROS_PER_MS;
+  }
+  get min(): number {
+    return this.#micros.min / MICROS_PER_MS;
+  }
+  get max(): number {
+    return this.#micros.max / MICROS_PER_MS;
+  }
+  get average(): number {
+    return this.#micros.average / MICROS_PER_MS;
+  }
+  percentile(share: number): number {
+    return this.#micros.percentile(share) / MICROS_PER_MS;
+  }
+
+  nextWindow(): void {
+    this.#micros.nextWindow();
+  }
+
+  /** How many were shorter. Exact for a power of two of microseconds, else rounded down. */
+  countBelowMs(ms: number): number {
+    return this.#micros.countBelow(ms * MICROS_PER_MS);
+  }
+
+  reset(): void {
+    this.#micros.reset();
+  }
 }

@@ -16,7 +16,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { PeerId } from '@rookery/protocol';
 import type { BackupTaker, PrunedBackups, SavedBackup } from '../driver/backup-schedule.js';
-import { defaultReserve, type MeasureSpace } from '../driver/disk-space.js';
+import { defaultReserve, type MeasureSpace } from '../driver/write-bounds.js';
 import {
   backupsIn,
   encodedBackup,
@@ -27,7 +27,7 @@ import {
   removeBackups,
 } from '../offline/index.js';
 
-export interface BackupKeeperOptions {
+interface BackupKeeperOptions {
   readonly id: PeerId;
   readonly directory: string;
   readonly rule: KeepRule;

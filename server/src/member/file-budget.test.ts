@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../config/operator-error.js';
 import { openFilesMax } from '../net/open-files.js';
-import { fileBudgetOf, OPEN_FILES_MIN } from './file-budget.js';
+import { fileBudgetOf, OPEN_FILES_MIN } from './budgets.js';
 
 describe('the open files of a process', () => {
   it('are shared out in full, half of a small limit and 2048 of a large one kept for storage', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { IDENTITY_BYTES_MAX } from '../pipeline/identities.js';
-import { derivedLimits, firstPartsOf } from './limits.js';
+import { derivedLimits, firstPartsOf } from './member-options.js';
 
 const USUAL = { frameBytesMax: 1_048_575, members: 3, inputBytesMax: 256 << 20 };
 

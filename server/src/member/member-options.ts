@@ -1,12 +1,17 @@
 /**
- * How a member is started, and what its core and driver get of that, of its configuration and disk.
+ * How a member is started, and the options of its core, ports and driver, translated from its
+ * configuration and disk.
  *
- * Owns the defaults that no configuration sets. Only translates: it starts and reads nothing.
+ * Owns the defaults that no configuration sets, the limits that follow from others, and the
+ * settings that members compare. Starts and reads nothing.
  */
+
+import { createHash } from 'node:crypto';
 import {
   assert,
   longAddressText,
   type PeerId,
+  SHARED_CHARACTERS_MAX,
   WIRE_VERSION_MAX,
   WIRE_VERSION_MIN,
 } from '@rookery/protocol';
@@ -29,19 +34,17 @@ import { SCRUB_BYTES_PER_SECOND, SCRUB_REST_MS } from '../driver/scrub.js';
 import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from '../net/client-port.js';
 import { FourLetterWhitelist } from '../net/four-letter/words.js';
 import type { PeerSecurity, PeerWay } from '../net/peer-admission.js';
-import type { OwnVersions } from '../net/peer-hello.js';
+import type { OwnVersions, SharedSettings } from '../net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../net/peer-port-parts.js';
 import type { Address } from '../net/transport.js';
+import { IDENTITY_BYTES_MAX } from '../pipeline/identities.js';
 import { EPHEMERALS_PER_PART_MAX } from '../pipeline/session-ends.js';
 import { LEVEL_MAX } from '../state/level.js';
 import type { Recovered } from '../storage/index.js';
 import type { ZabOptions, ZabStart } from '../zab/index.js';
-import type { FileBudget } from './file-budget.js';
-import { type DerivedLimits, firstPartsOf } from './limits.js';
-import type { MemoryBudget } from './memory-budget.js';
+import type { FileBudget, MemoryBudget } from './budgets.js';
+import type { ServingPlan } from './last-configuration.js';
 import { aclSchemesOf, rootAclOf } from './root-acl.js';
-import type { ServingPlan } from './served-with.js';
-import { sharedSettings } from './shared-settings.js';
 
 export interface MemberOptions {
   /** Which of the config's servers this is. */
@@ -288,4 +291,144 @@ export function clientPortOptions(config: Config, facts: ClientPortFacts): Clien
     },
     whitelist: new FourLetterWhitelist(config.fourLetterWords),
   };
+}
+
+/** What a message, a transaction or a record adds to what a client sent, an ACL list included. */
+const OVERHEAD_BYTES = 2 << 20;
+/** Proposals or requests that the driver gathers before one more that may be of any size. */
+const GATHERED_BYTES = 1 << 20;
+const PEER_FRAME_BYTES_MIN = 32 << 20;
+const PEER_QUEUE_BYTES_MIN = 64 << 20;
+/**
+ * The number of a snapshot's chunks in flight, each of which may have a znode of the largest size.
+ */
+const CHUNKS_QUEUED = 8;
+/**
+ * Recent proposals kept in memory, for learners that lost their link; tuning may say otherwise.
+ * With so few, most batches are garbage by the next collection of the young generation. With more
+ * they would survive it; then only a full collection frees their memory, which is outside the heap,
+ * and that memory makes full collections more frequent.
+ */
+const WINDOW_BYTES = 1 << 20;
+const OUTSTANDING_BYTES_MIN = 1 << 20;
+/**
+ * The unanswered requests of all members together: the leader may have to queue so much for one
+ * follower at once. Pings overtake it, but all other messages to that follower wait behind it, so
+ * it must pass in a fraction of the peer timeout.
+ */
+const OUTSTANDING_BYTES = 12 << 20;
+
+/**
+ * Sessions per address and member that have lost their connection and not yet expired. By the
+ * tree's estimate they take 8 MB on each member. A hundred clients a second that never close their
+ * sessions of 40 s leave 4,000.
+ */
+export const LEFT_SESSIONS_MAX = 10_000;
+
+/**
+ * All members write the same log. So that they do not all take a checkpoint, or begin a new log
+ * segment, at the same moment (a quorum that is fast should be left), each takes its first one
+ * after a part of the usual way, by its place among the members: checkpoints 1/n, 2/n ... 1,
+ * segments in between. (ZooKeeper draws each member's snapCount at random for the same reason.)
+ */
+export function firstPartsOf(members: readonly { readonly id: number }[], id: number) {
+  const place = 1 + members.filter((member) => member.id < id).length;
+  return { checkpoint: place / members.length, segment: (place - 0.5) / members.length };
+}
+
+export interface DerivedLimits {
+  /** The size of a message between members. */
+  readonly peerFrameBytesMax: number;
+  /** What may wait to be sent on one link; with more, the link is dropped. */
+  readonly peerQueueBytesMax: number;
+  /** Requests of a member's clients, identities included, that it took in and did not answer. */
+  readonly outstandingBytesMax: number;
+  /** The bytes that all connections of a member may have read and not delivered. */
+  readonly heldInputBytesMax: number;
+  /** Proposals kept in memory for learners; more while one is brought up from disk. */
+  readonly windowBytesMax: number;
+}
+
+/**
+ * Limits that follow from others, so that what is admitted always fits all that is behind it.
+ *
+ * A client's frame becomes a request to the leader, a transaction in peer messages and log records,
+ * and a znode record in checkpoints and snapshots. All sizes are in bytes. Called where a member is
+ * put together (member-parts.ts).
+ */
+export function derivedLimits(given: {
+  readonly frameBytesMax: number;
+  readonly members: number;
+  readonly inputBytesMax: number;
+  readonly windowBytes?: number | undefined;
+}): DerivedLimits {
+  const { frameBytesMax, members, inputBytesMax } = given;
+  const { windowBytes: windowBytesMax = WINDOW_BYTES } = given;
+  // Paths, data and ids may each be repeated in UTF-8 that is longer than what came.
+  const itemBytesMax = 2 * frameBytesMax + IDENTITY_BYTES_MAX + OVERHEAD_BYTES;
+  const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);
+  const outstandingBytesMax = Math.max(
+    OUTSTANDING_BYTES_MIN,
+    Math.floor(OUTSTANDING_BYTES / members),
+  );
+  // A member that is full has still taken the whole request that made it so. Twice, because a link
+  // to a slow member may still hold all of these requests as proposals when a quorum without that
+  // member has logged them, so that they are answered and as many new ones come.
+  const inFlight = 2 * members * (outstandingBytesMax + frameBytesMax + IDENTITY_BYTES_MAX);
+  return {
+    peerFrameBytesMax,
+    peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),
+    outstandingBytesMax,
+    // `inputBytesMax` is also for unanswered requests. At least half of it is for what connections
+    // hold, however small it is.
+    heldInputBytesMax: Math.max(inputBytesMax - outstandingBytesMax, inputBytesMax / 2),
+    windowBytesMax,
+  };
+}
+
+/**
+ * What members must share, for the hello: unequal members refuse each other and name both values.
+ *
+ * To add a setting, add a line. It belongs here if a quorum, a lease, or the outcome of a
+ * transaction depends on it. A member of a release that does not name it is not compared in it.
+ * Never a secret: whoever reaches the port for members is told.
+ *
+ * Their order is that of the sentence in which a refusal names them.
+ */
+export function sharedSettings(config: Config): SharedSettings {
+  const values: Readonly<Record<string, number | boolean | string | null>> = {
+    servers: serversText(config),
+    // Leases: how long members serve without contact, how long sessions live.
+    peerTimeoutMs: config.peerTimeoutMs,
+    tickTimeMs: config.tickTimeMs,
+    minSessionTimeoutMs: config.minSessionTimeoutMs,
+    maxSessionTimeoutMs: config.maxSessionTimeoutMs,
+    // What a leader accepts, so that the next one goes by the same rules.
+    frameBytesMax: config.frameBytesMax,
+    extendedTypes: config.extendedTypes,
+    skipACL: config.skipACL,
+    enforceQuota: config.enforceQuota,
+    ephemeralsPerSessionMax: config.ephemeralsPerSessionMax,
+    multiOpsMax: config.multiOpsMax,
+    pathDepthMax: config.pathDepthMax,
+    neverUsedContainersMs: config.neverUsedContainersMs,
+    treeBytesMax: config.treeBytesMax,
+  };
+  return Object.entries(values).map(([name, value]) => [name, shortened(String(value))]);
+}
+
+/**
+ * Ids with their hosts, whatever the order of the file. Not the ports: one may be mapped on the way
+ * to some members, and who answers there says its id in its hello.
+ */
+function serversText({ servers }: Config): string {
+  const sorted = [...servers].sort((a, b) => a.id - b.id);
+  return sorted.map(({ id, host }) => `${id}=${host}`).join(' ');
+}
+
+/** Two texts are equal if and only if what this makes of them is. */
+function shortened(text: string): string {
+  if (text.length <= SHARED_CHARACTERS_MAX) return text;
+  const digest = createHash('sha256').update(text).digest('hex');
+  return `${text.slice(0, SHARED_CHARACTERS_MAX - 100)}... (SHA-256 ${digest})`;
 }

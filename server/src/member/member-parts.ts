@@ -1,28 +1,40 @@
 /**
- * The parts of a member that need nothing but its configuration and what was recovered: its core
- * and its pipeline. Called by member.ts, which puts them together with ports and driver.
+ * Builds the parts of a member from its configuration and from what was recovered: the core, the
+ * pipeline, the peer port, budgets and bounds. `member.ts` puts them together with the driver.
  */
-import type { Config, ServerAddress } from '../config/config.js';
+import { type Config, memberDirectories, type ServerAddress } from '../config/config.js';
 import { digestOf } from '../config/digest-of.js';
+import { BackupSchedule } from '../driver/backup-schedule.js';
 import type { Counters } from '../driver/counters.js';
+import { DiskSpace, TreeBound } from '../driver/write-bounds.js';
+import type { SummaryView } from '../measures/summary.js';
 import { PeerPort } from '../net/peer-port.js';
 import type { PeerPortParts } from '../net/peer-port-parts.js';
 import { ServerStats } from '../net/server-stats.js';
+import type { Timer, Timers } from '../net/timers.js';
 import { Pipeline } from '../pipeline/pipeline.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { BackupSource } from '../storage/backup-source.js';
 import type { Recovered, Storage } from '../storage/index.js';
 import { Zab } from '../zab/index.js';
-import type { FileBudget } from './file-budget.js';
-import { type DerivedLimits, derivedLimits, LEFT_SESSIONS_MAX } from './limits.js';
 import {
+  AMPLE_MEMORY,
+  type FileBudget,
+  type MemoryBudget,
+  type MemoryLimit,
+  memoryBudgetOf,
+} from './budgets.js';
+import type { ServingPlan } from './last-configuration.js';
+import {
+  type DerivedLimits,
+  derivedLimits,
+  LEFT_SESSIONS_MAX,
   type MemberOptions,
   peerPortOptions,
   peerSecurity,
   zabOptions,
   zabStart,
 } from './member-options.js';
-import type { MemoryBudget } from './memory-budget.js';
-import type { ServingPlan } from './served-with.js';
 import type { Surroundings } from './surroundings.js';
 
 /** What a member is made of, as `Member.open` found it. */
@@ -127,4 +139,97 @@ export function newPipeline(
 /** Random in [0, 2^48): no number of an earlier run of this member comes again. */
 function firstRequestOf(bytes: Uint8Array): number {
   return bytes.reduce((number, byte) => number * 256 + byte, 0);
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * The schedule of a member's backups, from its config.
+ */
+export function backupScheduleOf(
+  { config, self, options, surroundings }: MemberParts,
+  member: { open(): Promise<BackupSource>; treeBytes(): number },
+): BackupSchedule {
+  const { timers, backupTaker: taker = null } = surroundings;
+  return new BackupSchedule({
+    id: self.id,
+    members: config.servers.map(({ id }) => id),
+    timers,
+    taker,
+    ...member,
+    everyMs: config.backupEveryMinutes * MINUTE_MS,
+    logger: options.logger,
+  });
+}
+
+/**
+ * The bounds by which a leader refuses writes: the size of the tree, and the free space of disks.
+ * The disks are watched until `diskSpace.stop`.
+ */
+export function writeBoundsOf({ config, self, budget, options, surroundings }: MemberParts) {
+  const { logger } = options;
+  const { data, log } = memberDirectories(config, self.id);
+  const diskSpace = new DiskSpace({
+    directories: [...new Set([data, log])],
+    reserveBytes: config.diskReserveBytes,
+    timers: surroundings.timers,
+    logger,
+    spaceOf: surroundings.spaceOf,
+  });
+  const { treeBytesMax: ownBytes } = budget;
+  const limits = { configuredBytes: config.treeBytesMax, ownBytes, disk: diskSpace };
+  return { diskSpace, treeBound: new TreeBound(limits, logger) };
+}
+
+/**
+ * Memory budget: the tuning file's value, else the system limit, split among the parts; what the
+ * operator has set for a part replaces its share. Also logs it.
+ */
+export function budgetOf(
+  config: Config,
+  { tuning, logger }: MemberOptions,
+  system: MemoryLimit = AMPLE_MEMORY,
+): MemoryBudget {
+  const told = tuning?.memoryBytes;
+  const memory: MemoryLimit =
+    told === undefined ? system : { ...system, bytes: told, source: 'setting' };
+  const budget = { ...memoryBudgetOf(memory), ...configured(config) };
+  logger.info({ ...memory, ...budget }, 'memory.budget');
+  const { bytes, heapBytes } = memory;
+  if (heapBytes > bytes) {
+    logger.warn(
+      { bytes, heapBytes },
+      'memory.heap_beyond_limit: V8 may use more than the process; set --max-old-space-size',
+    );
+  }
+  return budget;
+}
+
+function configured({ inputBytesMax, outputBytesMax }: Config): Partial<MemoryBudget> {
+  return {
+    ...(inputBytesMax === null ? {} : { inputBytesMax }),
+    ...(outputBytesMax === null ? {} : { outputBytesMax }),
+  };
+}
+
+const WINDOW_MS = 5 * 60_000;
+
+/**
+ * Starts a new window of all of a member's summaries every 5 minutes, so that their percentiles
+ * cover the last 5 to 10 minutes, about as ZooKeeper's do.
+ */
+export class SummaryWindows {
+  #timer: Timer;
+
+  constructor(timers: Timers, summaries: () => Iterable<readonly [name: string, SummaryView]>) {
+    const next = (): void => {
+      for (const [, summary] of summaries()) summary.nextWindow();
+      this.#timer = timers.after(WINDOW_MS, next);
+    };
+    this.#timer = timers.after(WINDOW_MS, next);
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
 }

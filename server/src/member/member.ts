@@ -4,18 +4,18 @@
  * Everything from outside (clock, network, disk, randomness, logger) comes in as `Surroundings`, so
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
-import { assert, type Identity } from '@rookery/protocol';
+import { assert, formatZxid, type Identity } from '@rookery/protocol';
+import type { Logger } from 'pino';
 import { type Config, memberDirectories } from '../config/config.js';
 import { storageTuning } from '../config/tuning.js';
+import { VERSION } from '../config/version.js';
 import { Counters } from '../driver/counters.js';
-import { DiskUsage } from '../driver/disk-usage.js';
 import { Driver } from '../driver/driver.js';
 import { KnownStarts } from '../driver/known-starts.js';
 import { type EndOutcome, memberAnswers } from '../driver/member-answers.js';
 import { MemberStatus } from '../driver/member-status.js';
 import { OpenRoot } from '../driver/open-root.js';
 import type { Asked } from '../driver/peer-questions.js';
-import { SummaryWindows } from '../driver/summary-windows.js';
 import { ClientPort } from '../net/client-port.js';
 import { summariesOf } from '../net/figures.js';
 import type { WordContext } from '../net/four-letter/context.js';
@@ -29,30 +29,31 @@ import { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
 import { type BackupSource, openBackup } from '../storage/backup-source.js';
-import { Storage } from '../storage/index.js';
-import { backupScheduleOf } from './backup-schedule-of.js';
-import { fileBudgetOf } from './file-budget.js';
-import { firstPartsOf } from './limits.js';
-import { logRecovery } from './log-recovery.js';
-import { budgetOf } from './member-memory.js';
+import { type Recovered, Storage } from '../storage/index.js';
+import { fileBudgetOf } from './budgets.js';
+import { DiskUsage } from './disk-measures.js';
+import { beginServing } from './last-configuration.js';
 import {
   clientPortOptions,
   driverOptions,
+  firstPartsOf,
   type MemberOptions,
   membershipOf,
 } from './member-options.js';
 import {
+  backupScheduleOf,
+  budgetOf,
   limitsOf,
   type MemberParts,
   newPeerPort,
   newPipeline,
   newZab,
+  SummaryWindows,
   statsOf,
+  writeBoundsOf,
 } from './member-parts.js';
 import { rootAclOf } from './root-acl.js';
-import { beginServing } from './served-with.js';
 import type { Surroundings } from './surroundings.js';
-import { writeBoundsOf } from './write-bounds.js';
 
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
@@ -348,4 +349,37 @@ export class Member {
   #stopPeriodic(): void {
     for (const part of this.#periodic) part.stop();
   }
+}
+
+/**
+ * What a member says of its disk when it starts: one line, and one more for what is wrong with it.
+ */
+function logRecovery(logger: Logger, recovered: Recovered): void {
+  const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
+  const facts = {
+    version: VERSION,
+    checkpoint: formatZxid(recovered.checkpointZxid),
+    last: formatZxid(recovered.last),
+    acceptedEpoch,
+    currentEpoch,
+    ensembleId,
+    founded,
+  };
+  logger.info(facts, 'server.recovered');
+  const { history, unreadableLog: reason, unfinished: removed } = recovered;
+  if (removed !== undefined) {
+    logger.info(
+      { removed },
+      'server.founded_anew: an earlier first start had not ended, so it had promised nothing: what ' +
+        'it left is removed, and this is the first start',
+    );
+  }
+  if (reason !== undefined) {
+    logger.warn({ base: formatZxid(history.base), reason }, 'log.unreadable');
+  }
+  if (recovered.damaged === null) return;
+  logger.error(
+    { damage: recovered.damaged },
+    'server.damaged: this member does not vote and waits for a snapshot from a leader',
+  );
 }

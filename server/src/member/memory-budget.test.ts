@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { derivedLimits } from './limits.js';
-import { AMPLE_MEMORY, memoryBudgetOf } from './memory-budget.js';
+import { AMPLE_MEMORY, memoryBudgetOf } from './budgets.js';
+import { derivedLimits } from './member-options.js';
 
 const MB = 2 ** 20;
 const GB = 2 ** 30;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MemoryFacts, memoryLimit, memoryLimitOf } from './memory-limit.js';
+import { type MemoryFacts, memoryLimit, memoryLimitOf } from './budgets.js';
 
 const GB = 2 ** 30;
 const MB = 2 ** 20;

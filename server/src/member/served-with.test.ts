@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ServerAddress } from '../config/config.js';
 import { OperatorError } from '../config/operator-error.js';
 import type { ServedWith } from '../storage/contract.js';
-import { planServing } from './served-with.js';
+import { planServing } from './last-configuration.js';
 
 const FORMER_LISTS_MAX = 8;
 

@@ -3,9 +3,8 @@
  * on sockets and LevelDB or in a simulator.
  */
 import type { BackupTaker } from '../driver/backup-schedule.js';
-import type { MeasureSpace } from '../driver/disk-space.js';
-import type { MeasureBytes } from '../driver/disk-usage.js';
-import type { MemberObserver } from '../driver/observer.js';
+import type { MemberObserver } from '../driver/parts.js';
+import type { MeasureSpace } from '../driver/write-bounds.js';
 import type { EventRing } from '../measures/event-ring.js';
 import type { ClientTls } from '../net/client-tls.js';
 import type { PeerTls } from '../net/peer-tls.js';
@@ -16,9 +15,9 @@ import type { LoginDelays } from '../security/login-delays.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import type { SaslServer } from '../security/sasl.js';
 import type { KeyValueStore, KnownRecord, LogDirectory } from '../storage/index.js';
-import type { FileBudget } from './file-budget.js';
+import type { FileBudget, MemoryLimit } from './budgets.js';
+import type { MeasureBytes } from './disk-measures.js';
 import type { keepAside } from './keep-aside.js';
-import type { MemoryLimit } from './memory-limit.js';
 
 /** The world that a member lives in. */
 export interface Surroundings {

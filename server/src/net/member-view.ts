@@ -8,8 +8,7 @@
  * directories are the last known ones.
  */
 import type { DigestAt, Int64, PeerId, Zxid } from '@rookery/protocol';
-import type { Durations } from '../measures/durations.js';
-import type { SummaryView } from '../measures/summary.js';
+import type { Durations, SummaryView } from '../measures/summary.js';
 
 export type ServerMode = 'standalone' | 'leader' | 'follower' | 'read-only';
 

@@ -5,8 +5,7 @@
  * decision depends on a count. `reset` serves srst and crst.
  */
 import type { Int64 } from '@rookery/protocol';
-import { Durations } from '../measures/durations.js';
-import { Summary } from '../measures/summary.js';
+import { Durations, Summary } from '../measures/summary.js';
 import type { AuditFigures } from '../pipeline/audit.js';
 import type { ReplyRecord } from '../pipeline/client-channel.js';
 import type { TlsFigures } from './tls-figures.js';

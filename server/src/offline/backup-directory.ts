@@ -8,7 +8,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
-import { checksumPath } from './checksum-file.js';
+import { checksumPath } from './snapshot-output.js';
 
 export interface Backup {
   readonly path: string;

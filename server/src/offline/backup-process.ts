@@ -9,8 +9,7 @@
  */
 import { errorMessage } from '@rookery/protocol';
 import { readBackup } from './backup-stream.js';
-import { lowerPriority, whileMemberWaits } from './lower-priority.js';
-import { collectRarely } from './rare-collections.js';
+import { collectRarely, lowerPriority, whileMemberWaits } from './lower-priority.js';
 import { writeSnapshot } from './snapshot-output.js';
 
 const [, , path = '', part = ''] = process.argv;

@@ -1,12 +1,12 @@
 /**
- * A backup of a running member on its way to whoever saves it: the records of its checkpoint, the
- * log behind it, and an end without which it is not whole.
+ * The stream that carries a backup of a running member to its reader: the records of its
+ * checkpoint, the log behind it, and an end without which it is not whole.
  *
  *     entry: kind (1 byte), length of a, length of b (4 bytes each, big-endian), a, b
  *     'r': a record of the checkpoint, key and value;  'b': a batch of proposals, and nothing
  *     'e': the zxid of the state (8 bytes), and its digest in hex where the member knew it
  *
- * The member copies what its disk has; the work of making a state of it is the reader's.
+ * The member copies what its disk has; the reader makes a state of it.
  */
 import { isZxid, MarshallingError, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
@@ -16,7 +16,6 @@ import { CHECKPOINT_KEY, type Checkpoint, parseCheckpoint } from '../storage/che
 import { DamagedError, type TreeRecord } from '../storage/index.js';
 import { verifiedPayload } from '../storage/records.js';
 import { TRAILER_KEY } from '../storage/snapshot-source.js';
-import { ENTRY_HEAD_BYTES, EntryAssembly } from './entry-assembly.js';
 
 const KIND = { record: 0x72, batch: 0x62, end: 0x65 } as const;
 const NOTHING = new Uint8Array(0);
@@ -158,4 +157,92 @@ function isCopied(part: Uint8Array): boolean {
 
 function isKey(key: Uint8Array, expected: Uint8Array): boolean {
   return Buffer.compare(key, expected) === 0;
+}
+
+const ENTRY_HEAD_BYTES = 9;
+/** Beyond the largest block of a checkpoint and the largest batch of a log. */
+const ENTRY_BYTES_MAX = 256 << 20;
+const WORD_BYTES = 4;
+
+/**
+ * Puts an entry of a backup's stream together of the chunks in which it comes: kind (1 byte),
+ * length of the key, length of the value (4 bytes each, big-endian), key, value.
+ *
+ * An entry is a block of a checkpoint as a rule, larger than a chunk. All entries use the same
+ * memory, one after the other. Called by `readBackup`.
+ */
+class EntryAssembly {
+  readonly #head = Buffer.alloc(ENTRY_HEAD_BYTES);
+  #headBytes = 0;
+  #body = Buffer.alloc(0);
+  /**
+   * Where the key begins in the body. The value begins at a multiple of 4 bytes, and so do the
+   * words of a block, which follow its checksum: words elsewhere would be copied once more.
+   */
+  #start = 0;
+  /** Where the bytes end that have come. */
+  #end = 0;
+
+  get isEmpty(): boolean {
+    return this.#headBytes === 0;
+  }
+  get isWhole(): boolean {
+    return this.#headBytes === ENTRY_HEAD_BYTES && this.#end === this.#start + this.#bytes;
+  }
+  get kind(): number {
+    return this.#head[0] ?? 0;
+  }
+  /** The key and the value are valid until the next entry. */
+  get key(): Uint8Array {
+    return this.#body.subarray(this.#start, this.#start + this.#keyBytes);
+  }
+  get value(): Uint8Array {
+    return this.#body.subarray(this.#start + this.#keyBytes, this.#end);
+  }
+
+  begin(): void {
+    this.#headBytes = 0;
+  }
+
+  /**
+   * Takes what belongs to the entry, and returns where the rest of the chunk begins. Throws
+   * DamagedError.
+   */
+  take(chunk: Uint8Array, from: number): number {
+    let at = from;
+    if (this.#headBytes < ENTRY_HEAD_BYTES) {
+      const taken = Math.min(ENTRY_HEAD_BYTES - this.#headBytes, chunk.length - at);
+      this.#head.set(chunk.subarray(at, at + taken), this.#headBytes);
+      this.#headBytes += taken;
+      at += taken;
+      if (this.#headBytes < ENTRY_HEAD_BYTES) return at;
+      this.#beginBody();
+    }
+    const taken = Math.min(this.#start + this.#bytes - this.#end, chunk.length - at);
+    this.#body.set(chunk.subarray(at, at + taken), this.#end);
+    this.#end += taken;
+    return at + taken;
+  }
+
+  #beginBody(): void {
+    const bytes = this.#bytes;
+    if (bytes > ENTRY_BYTES_MAX) throw new DamagedError('an entry is too large');
+    this.#start = -this.#keyBytes & (WORD_BYTES - 1);
+    this.#end = this.#start;
+    const needed = this.#start + bytes;
+    if (needed > this.#body.length) this.#body = Buffer.allocUnsafeSlow(powerOfTwo(needed));
+  }
+
+  get #keyBytes(): number {
+    return this.#head.readUInt32BE(1);
+  }
+  /** The bytes of key and value together. */
+  get #bytes(): number {
+    return this.#keyBytes + this.#head.readUInt32BE(5);
+  }
+}
+
+/** The first one that is not below `size`: blocks differ a little, and few of them take more. */
+function powerOfTwo(size: number): number {
+  return 1 << (32 - Math.clz32(size - 1));
 }

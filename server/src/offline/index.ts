@@ -14,21 +14,23 @@ export {
   readBackup,
   type StreamedBackup,
 } from './backup-stream.js';
-export { type CheckpointFacts, readCheckpointFacts } from './checkpoint-facts.js';
-export { checkChecksum } from './checksum-file.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
-export { lowerPriority, whileMemberWaits } from './lower-priority.js';
-export { collectRarely } from './rare-collections.js';
-export { newestSurvivor, recoveryPlan } from './recovery.js';
+export { collectRarely, lowerPriority, whileMemberWaits } from './lower-priority.js';
 export { type MembersToRestore, requireRestorable, restoreMembers } from './restore.js';
-export { type RestorePlan, RestorePlanner } from './restore-plan.js';
+export { newestSurvivor, type RestorePlan, RestorePlanner, recoveryPlan } from './restore-plan.js';
 export {
+  checkChecksum,
   makeDirectory,
   type StateHolder,
   writeSnapshot,
   zxidName,
 } from './snapshot-output.js';
-export { readStoppedMember, type StoppedMember } from './stopped-member.js';
+export {
+  type CheckpointFacts,
+  readCheckpointFacts,
+  readStoppedMember,
+  type StoppedMember,
+} from './stopped-member.js';
 export {
   type Change,
   loggedTransactions,

@@ -12,6 +12,8 @@ import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { RestoredZnode } from '../state/tree.js';
 import { OPEN_LIST, ownerKind, type SnapshotNode, ttlMsOf } from '../zookeeper-files/index.js';
+import { exportedNodes } from './exported-nodes.js';
+import type { StoppedMember } from './stopped-member.js';
 
 export interface RestorePlan {
   /** The state at `zxid`, of which no checkpoint has been captured. */
@@ -22,7 +24,7 @@ export interface RestorePlan {
   readonly schemes: ReadonlyMap<string, number>;
 }
 
-export interface RestoreCounts {
+interface RestoreCounts {
   readonly znodes: number;
   readonly dataBytes: number;
   readonly containers: number;
@@ -34,7 +36,7 @@ export interface RestoreCounts {
 }
 
 /** Epochs between the last one of the source and the first one of the restored ensemble. */
-export const EPOCH_BUMP = 1000;
+const EPOCH_BUMP = 1000;
 
 export class RestorePlanner {
   readonly #state = new ReplicatedState();
@@ -122,4 +124,30 @@ function safe(what: string, value: bigint): number {
   const number = Number(value);
   if (number >= 0 && Number.isSafeInteger(number)) return number;
   throw new OperatorError(`${what} has the zxid or time ${value}, which is not from 0 to 2^53`);
+}
+
+/**
+ * Recovers the state of an ensemble that has permanently lost its majority, for a new ensemble.
+ *
+ * The survivor with the newest log has every committed write that any survivor has: a member logs
+ * nothing of an epoch before it has the whole history of the epoch's leader. The end of its log may
+ * contain writes that were never acknowledged to a client.
+ *
+ * Null for none.
+ */
+export function newestSurvivor<T extends Pick<StoppedMember, 'state'>>(
+  survivors: readonly T[],
+): T | null {
+  let newest: T | null = null;
+  for (const one of survivors) {
+    if (newest === null || one.state.lastZxid > newest.state.lastZxid) newest = one;
+  }
+  return newest;
+}
+
+/** Throws OperatorError. */
+export function recoveryPlan({ state }: Pick<StoppedMember, 'state'>): RestorePlan {
+  const planner = new RestorePlanner();
+  for (const node of exportedNodes(state)) planner.add(node);
+  return planner.plan(BigInt(state.lastZxid));
 }

@@ -16,9 +16,16 @@ import { epochOf, errorMessage } from '@rookery/protocol';
 import { type Config, memberDirectories } from '../config/config.js';
 import { OperatorError } from '../config/operator-error.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { openStores, type SnapshotSink, Storage, StorageFault } from '../storage/index.js';
+import { changeWithChecksum, checkpointRecord } from '../storage/checkpoint.js';
+import {
+  openStores,
+  type SnapshotSink,
+  Storage,
+  StorageFault,
+  type TreeRecord,
+} from '../storage/index.js';
+import { trailerRecord } from '../storage/snapshot-source.js';
 import type { RestorePlan } from './restore-plan.js';
-import { snapshotOfState } from './snapshot-of-state.js';
 import type { MemberStores } from './stopped-member.js';
 
 interface Restored {
@@ -34,7 +41,7 @@ export interface MembersToRestore extends Restored {
   readonly config: Config;
 }
 
-export interface StoresToRestore extends Restored {
+interface StoresToRestore extends Restored {
   /** Opens the stores of a member, which are empty. */
   storesOf(id: number): Promise<MemberStores>;
 }
@@ -154,4 +161,30 @@ async function openAll(
     members.push({ storage, sink: await storage.beginSnapshot() });
   }
   return members;
+}
+
+const BLOCK_BYTES = 128 << 10;
+const SLICE_COUNT = 2000;
+const SLICE_BYTES = 1 << 20;
+
+/**
+ * The records of a state as a leader would send them to a learner: the checkpoint first, then all
+ * that a capture hands out, and last a record with the number of all others.
+ *
+ * The state must have been captured never before, so that all of it is handed out.
+ */
+function* snapshotOfState(state: ReplicatedState): Generator<readonly TreeRecord[]> {
+  const frozen = state.freeze(BLOCK_BYTES);
+  yield [checkpointRecord(frozen)];
+  let count = 1;
+  while (!state.captureDone) {
+    const records: TreeRecord[] = [];
+    for (const change of state.captureSome(SLICE_COUNT, SLICE_BYTES)) {
+      const operation = changeWithChecksum(change);
+      if (operation.type === 'put') records.push([operation.key, operation.value]);
+    }
+    count += records.length;
+    yield records;
+  }
+  yield [trailerRecord(count)];
 }

@@ -14,7 +14,7 @@ import {
   logRecordText,
   readLogFile,
 } from '../zookeeper-files/index.js';
-import { stoppedStores } from './stopped-stores.js';
+import { stoppedStores } from './stopped-member.js';
 
 export interface Transaction {
   readonly zxid: bigint;

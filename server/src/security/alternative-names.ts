@@ -9,7 +9,7 @@
  */
 import { DerReader, TAG } from './der-reader.js';
 
-export type NameKind = 'uri' | 'dns';
+type NameKind = 'uri' | 'dns';
 
 /** Extension 2.5.29.17. */
 const ALTERNATIVE_NAMES = Buffer.from([0x55, 0x1d, 0x11]).toString('hex');

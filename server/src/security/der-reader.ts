@@ -9,7 +9,7 @@ export class DerError extends Error {
 
 export const TAG = { oid: 0x06, sequence: 0x30, set: 0x31, version: 0xa0 } as const;
 
-export interface DerValue {
+interface DerValue {
   readonly tag: number;
   /** The content. */
   readonly bytes: Uint8Array;

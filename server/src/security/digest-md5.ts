@@ -18,7 +18,7 @@ const RESPONSE_BYTES_MAX = 4096;
 const NONCE_BYTES = 30;
 
 /** Returns H(user:realm:password) in hex, or undefined for an unknown user. */
-export type SecretOf = (user: string) => string | undefined;
+type SecretOf = (user: string) => string | undefined;
 
 export class DigestMd5Server implements SaslServer {
   readonly #secretOf: SecretOf;

@@ -15,7 +15,7 @@
 import { addressGroup } from './address-group.js';
 
 /** Who tries to log in. */
-export interface LoginOrigin {
+interface LoginOrigin {
   readonly address: string;
   /** The name as it came, whether there is such a user or not; '' if none is named. */
   readonly user: string;
@@ -32,7 +32,7 @@ export interface LoginFailure {
   readonly isOfMany: boolean;
 }
 
-export interface LoginDelaysOptions {
+interface LoginDelaysOptions {
   /** Called for each failure that makes the next attempt wait. */
   readonly onDelay?: (failure: LoginFailure) => void;
   readonly addressesMax?: number;

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepAside } from '../member/keep-aside.js';
-import { writeChecksum } from '../offline/checksum-file.js';
+import { writeChecksum } from '../offline/snapshot-output.js';
 import { OWNER_FILE, writeOwner } from '../storage/data-directory.js';
 import {
   ForeignFileError,

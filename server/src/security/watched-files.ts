@@ -18,7 +18,7 @@ export interface WatchTimers {
   after(delayMs: number, action: () => void): { cancel(): void };
 }
 
-export interface WatchedFilesParts<T> {
+interface WatchedFilesParts<T> {
   /** What the files are, for the log. */
   readonly name: string;
   readonly paths: readonly string[];

@@ -5,7 +5,7 @@
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
-import type { MemberObserver } from '../driver/observer.js';
+import type { MemberObserver } from '../driver/parts.js';
 import { ClientPort } from '../net/client-port.js';
 import type { ZabInput, ZabOutput } from '../zab/index.js';
 import {

@@ -6,10 +6,10 @@
 export type { Config } from '../config/config.js';
 export { settingsJsonSchema } from '../config/config-schema.js';
 export type { Tuning } from '../config/tuning.js';
-export { defaultReserve, type Space } from '../driver/disk-space.js';
-export type { MemberObserver } from '../driver/observer.js';
+export type { MemberObserver } from '../driver/parts.js';
+export { defaultReserve, type Space } from '../driver/write-bounds.js';
 export { Member } from '../member/member.js';
-export { sharedSettings } from '../member/shared-settings.js';
+export { sharedSettings } from '../member/member-options.js';
 export type { Surroundings } from '../member/surroundings.js';
 export { PeerDialler } from '../net/peer-dialler.js';
 export { PeerNames } from '../net/peer-names.js';
@@ -25,8 +25,8 @@ export type {
   Transport,
 } from '../net/transport.js';
 export { exportedNodes } from '../offline/exported-nodes.js';
-export { newestSurvivor, recoveryPlan } from '../offline/recovery.js';
 export { restoreStores } from '../offline/restore.js';
+export { newestSurvivor, recoveryPlan } from '../offline/restore-plan.js';
 export { type MemberStores, readStores, type StoppedMember } from '../offline/stopped-member.js';
 export { nameText, x509Name } from '../security/x509-name.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';

@@ -2,7 +2,7 @@
 // allows, whoever leads, and whether the smallest is up or has only been seen.
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { memoryBudgetOf } from '../member/memory-budget.js';
+import { memoryBudgetOf } from '../member/budgets.js';
 import type { MemoryClient } from './memory-client.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, everyoneServes, expectEqual } from './scenario.js';

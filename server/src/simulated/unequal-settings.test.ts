@@ -6,7 +6,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../config/config.js';
-import { sharedSettings } from '../member/shared-settings.js';
+import { sharedSettings } from '../member/member-options.js';
 import { simulatedConfig } from './memory-ensemble.js';
 import { connected, everyoneServes, serving, write } from './scenario.js';
 

@@ -6,7 +6,7 @@
  * any more, and nothing that it does reaches anything. Made anew for each run by `seat.ts`.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { directoryBytes } from '../member/directory-bytes.js';
+import { directoryBytes } from '../member/disk-measures.js';
 import { keepAside } from '../member/keep-aside.js';
 import type { Surroundings } from '../member/surroundings.js';
 import { openStores, type Stores } from '../storage/index.js';

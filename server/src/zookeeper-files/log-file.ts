@@ -20,14 +20,14 @@ const CHUNK_BYTES = 1 << 20;
 /** More than the largest request that ZooKeeper can be configured to take. */
 const RECORD_BYTES_MAX = 1 << 30;
 
-export interface LogEntry {
+interface LogEntry {
   /** Valid until the next entry is read. */
   readonly bytes: Buffer;
   /** Where the entry begins in the file. */
   readonly offset: number;
 }
 
-export interface LogHeader {
+interface LogHeader {
   readonly dbid: bigint;
 }
 

@@ -19,7 +19,7 @@ const UNCOUNTED = '/zookeeper/';
 const UNCOUNTED_BYTES = Buffer.from(UNCOUNTED);
 
 /** What of a znode the digest covers. */
-export type DigestedNode = Omit<SnapshotNode, 'acl'>;
+type DigestedNode = Omit<SnapshotNode, 'acl'>;
 
 export class TreeDigest {
   #total = 0n;

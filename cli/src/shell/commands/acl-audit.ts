@@ -14,7 +14,7 @@ import { type Call, EXIT } from '../../command/command.js';
 import { clean, countText } from '../../command/values.js';
 import { type Walked, walk } from '../walk.js';
 
-export interface AclFinding {
+interface AclFinding {
   readonly path: string;
   /** What everybody may do, besides reading; none with `--sha1`. */
   readonly perms: number;

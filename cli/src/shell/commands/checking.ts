@@ -18,7 +18,7 @@ import {
 import { type Call, EXIT } from '../../command/command.js';
 import { serversFor } from '../../command/servers-for.js';
 import { clockChecks, metricsDialHost } from '../../config/config-checks.js';
-import { textUpTo } from '../../http/http-text.js';
+import { textUpTo } from '../../http/http.js';
 import { codeOf } from '../../machine/error-code.js';
 import { pause } from '../../machine/pause.js';
 import { askWord } from '../../status/four-letter-word.js';

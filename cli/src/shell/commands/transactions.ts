@@ -60,7 +60,7 @@ const FORMS =
   'create PATH [DATA], set PATH DATA [VERSION], rm PATH [VERSION] or check PATH [VERSION]';
 
 /** Throws OperatorError. */
-export function operationOf(line: string, directory: string): TransactionOp {
+function operationOf(line: string, directory: string): TransactionOp {
   const { words, openQuote } = splitLine(line);
   const [name = '', path, ...rest] = words;
   const wrong = new OperatorError(

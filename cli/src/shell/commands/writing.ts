@@ -2,6 +2,8 @@
  * `set` and `create` write one znode, and create missing parents. Each reports on standard error
  * what it did, and writes the new Stat.
  */
+
+import { readFile } from 'node:fs/promises';
 import {
   type Acl,
   type CreateMode,
@@ -10,12 +12,11 @@ import {
   type Stat,
   upsert,
 } from '@rookery/client';
-import { validatePath } from '@rookery/protocol';
+import { errorMessage, validatePath } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import type { Call } from '../../command/command.js';
 import { NoAnswerError } from '../../command/failures.js';
 import { countText, parseAcl, statJson } from '../../command/values.js';
-import { dataOf } from '../data-argument.js';
 
 export async function set(call: Call): Promise<undefined> {
   const { output, signal } = call;
@@ -138,4 +139,22 @@ export function aclOf(text: string | undefined): readonly Acl[] | undefined {
     );
   }
   return acl;
+}
+
+/**
+ * The data argument of a command: text as it is, `@file`, or `-` for standard input. `@@` stands
+ * for text that begins with `@`.
+ *
+ * Throws OperatorError for a file that cannot be read.
+ */
+async function dataOf(call: Call, text: string): Promise<Uint8Array> {
+  if (text === '-') return await call.around.readInput();
+  if (text.startsWith('@@')) return Buffer.from(text.slice(1));
+  if (!text.startsWith('@')) return Buffer.from(text);
+  try {
+    return await readFile(text.slice(1));
+  } catch (cause) {
+    const reason = errorMessage(cause);
+    throw new OperatorError(`The data cannot be read: ${reason}.`, { cause });
+  }
 }

@@ -11,9 +11,9 @@ import { type CommandSpec, resolvePath } from '../../command/command.js';
 import { quoted, splitLine } from '../words.js';
 
 /** As node:readline takes it: the candidates, and the part of the line that they replace. */
-export type Completed = [candidates: string[], replaced: string];
+type Completed = [candidates: string[], replaced: string];
 
-export interface Completion {
+interface Completion {
   readonly specs: readonly CommandSpec[];
   /** Commands of the shell itself, such as cd; all of them take a path. */
   readonly builtIns: readonly string[];
@@ -72,15 +72,12 @@ function startingWith(candidates: readonly string[], typed: string): string[] {
   return candidates.filter((candidate) => candidate.startsWith(typed));
 }
 
-export function specFor(
-  words: readonly string[],
-  specs: readonly CommandSpec[],
-): CommandSpec | null {
+function specFor(words: readonly string[], specs: readonly CommandSpec[]): CommandSpec | null {
   const two = words.slice(0, 2).join(' ');
   return specs.find(({ name }) => name === two || name === words[0]) ?? null;
 }
 
-export function optionsOf(spec: CommandSpec | null): readonly string[] {
+function optionsOf(spec: CommandSpec | null): readonly string[] {
   if (spec === null) return [];
   const own = (spec.options ?? []).map(({ flags }) => /--[\w-]+/.exec(flags)?.[0] ?? '');
   const writes = spec.writes === true ? ['--dry-run'] : [];
@@ -113,7 +110,7 @@ async function paths(typed: string, { client, directory }: Completion): Promise<
 }
 
 /** A text that every name with the prefix comes behind, and hardly any other name. */
-export function justBefore(prefix: string): string {
+function justBefore(prefix: string): string {
   if (prefix === '') return '';
   const code = prefix.charCodeAt(prefix.length - 1) - 1;
   const isHalf = code >= 0xd800 && code <= 0xdfff;

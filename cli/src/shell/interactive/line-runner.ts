@@ -19,7 +19,7 @@ import { formatOf } from '../one-command.js';
 import { register } from '../registration.js';
 import { splitLine } from '../words.js';
 
-export interface LineRunnerParts {
+interface LineRunnerParts {
   readonly specs: readonly CommandSpec[];
   readonly client: Client;
   /** What a call gets; the runner adds the directory and the output. */

@@ -9,8 +9,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { createClient } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { type CommandSpec, EXIT } from '../../command/command.js';
-import type { Format } from '../../command/format.js';
-import type { Output } from '../../command/output.js';
+import type { Format, Output } from '../../command/output.js';
 import {
   clientOptionsOf,
   openClient,

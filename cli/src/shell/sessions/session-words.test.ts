@@ -1,6 +1,6 @@
 /** Answers of both products to the words that tell of sessions. */
 import { expect, it } from 'vitest';
-import { sessionsIn, watchesIn } from './session-words.js';
+import { sessionsIn, watchesIn } from './from-words.js';
 
 const OF_A_LEADER = `SessionTracker dump:
 Global Session Sets (3)/(2):

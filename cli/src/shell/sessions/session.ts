@@ -20,7 +20,7 @@ export interface Session {
   readonly maxLatencyMs: number | null;
 }
 
-export interface Watched {
+interface Watched {
   readonly path: string;
   /** `data`, `child`, `persistent` or `recursive`; null where the server does not tell. */
   readonly mode: string | null;

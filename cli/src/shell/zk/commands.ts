@@ -26,7 +26,7 @@ export interface ZkPrinter {
   onEvent(event: WatchEvent): void;
 }
 
-export type ZkCommand = (client: Client, args: ZkArguments, printer: ZkPrinter) => Promise<void>;
+type ZkCommand = (client: Client, args: ZkArguments, printer: ZkPrinter) => Promise<void>;
 
 const TTL_MAX = 1_099_511_627_775;
 
@@ -140,7 +140,7 @@ function watching(args: ZkArguments, watcher: (event: WatchEvent) => void) {
 }
 
 /** Throws ZkError with what Java's client says of such a path. */
-export function pathOf(text: string | undefined): string {
+function pathOf(text: string | undefined): string {
   const path = text ?? '';
   if (!path.startsWith('/')) throw new ZkError('Path must start with / character');
   const problem = validatePath(path);

@@ -95,7 +95,7 @@ export async function deleteQuota(client: Client, args: ZkArguments): Promise<st
   return '';
 }
 
-export interface Listed {
+interface Listed {
   readonly out: readonly string[];
   readonly error: readonly string[];
 }

@@ -22,7 +22,7 @@ const EXIT_UNKNOWN = 127;
 const HISTORY_SHOWN = 10;
 
 /** The options before the command: where to connect, how long, whether reading is enough. */
-export interface ZkStart {
+interface ZkStart {
   readonly server: string | undefined;
   readonly timeoutMs: number;
   readonly readOnly: boolean;
@@ -59,7 +59,7 @@ export function zkStart(given: readonly string[]): ZkStart {
   return { server, timeoutMs, readOnly, words: rest };
 }
 
-export interface ZkShellOptions {
+interface ZkShellOptions {
   /** One command with its arguments; the lines of standard input if there are none. */
   readonly words: readonly string[];
   readonly target: Target;

@@ -35,7 +35,7 @@ export function zkStat(stat: Stat): string {
 }
 
 /** As Java's Date.toString(): `Wed Nov 25 23:59:01 UTC 2026`, in the local time zone. */
-export function javaDate(ms: number): string {
+function javaDate(ms: number): string {
   const date = new Date(ms);
   const [day = '', month = '', number = '', year = '', time = ''] = date.toString().split(' ');
   const zone = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' })

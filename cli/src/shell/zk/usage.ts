@@ -4,7 +4,7 @@
  * Facts from recorded sessions; scripts compare the text, so every space in it counts.
  */
 
-export interface ZkOptions {
+interface ZkOptions {
   /** Options without a value. */
   readonly flags: string;
   /** Options with one. */

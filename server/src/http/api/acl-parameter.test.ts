@@ -1,6 +1,6 @@
 /** What the parameter `acl` is read as, and that nothing is guessed. */
 import { expect, it } from 'vitest';
-import { HttpError } from '../http-error.js';
+import { HttpError } from '../http-port.js';
 import { aclIn } from './acl-parameter.js';
 
 function read(...given: readonly string[]): readonly string[] | string | null {

@@ -1,10 +1,11 @@
 /**
- * What `/api/v1` needs of a member.
+ * What `/api/v1` needs from a member, and the clients that are connected to it, by their sessions.
  */
-import type { Identity } from '@rookery/protocol';
+import { addressText, type Identity } from '@rookery/protocol';
 import type { EndOutcome } from '../../driver/member-answers.js';
+import { trafficOf } from '../../driver/member-answers.js';
 import type { Asked } from '../../driver/peer-questions.js';
-import type { WordContext } from '../../net/four-letter/context.js';
+import type { ConnectionView, WordContext } from '../../net/four-letter/context.js';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import type { HotReport } from '../../pipeline/hot-requests.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
@@ -32,4 +33,36 @@ export interface ApiMember {
   askMember(id: number, asked: Asked): Promise<string | null>;
   /** A stream at its client port, from within the process. */
   openStream(client: InnerClient): InnerStream;
+}
+
+export { WATCH_MODES } from '../../driver/member-answers.js';
+
+export type ClientsHere = ReadonlyMap<SessionId, ConnectionView>;
+
+/** Takes a step for each connection, so an answer calls it once. */
+export function clientsHere(member: ApiMember): ClientsHere {
+  const clients = new Map<SessionId, ConnectionView>();
+  for (const connection of member.context().connections()) {
+    const { sessionId } = connection.stats;
+    if (typeof sessionId === 'number' && sessionId !== 0) clients.set(sessionId, connection);
+  }
+  return clients;
+}
+
+/** `host:port`; '' for a client within the member itself; null if it is not connected here. */
+export function addressOf(clients: ClientsHere, session: SessionId): string | null {
+  const client = clients.get(session);
+  if (client === undefined) return null;
+  const { remoteAddress, remotePort } = client;
+  return remoteAddress === '' ? '' : addressText(remoteAddress, remotePort);
+}
+
+/**
+ * The clients that are connected to this member, by their sessions: what `/api/v1` tells of a
+ * session beside what every member knows.
+ */
+export function connectionFacts(clients: ClientsHere, session: SessionId) {
+  const client = clients.get(session);
+  if (client === undefined) return null;
+  return { address: addressOf(clients, session), ...trafficOf(client) };
 }

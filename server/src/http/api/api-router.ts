@@ -8,11 +8,11 @@
  * from: a member has its routes (`member-api.ts`), and `rookery console` its own.
  */
 import type { DigestAlg } from '@rookery/protocol';
-import { shownIdentities } from '../../driver/session-answer.js';
+import { shownIdentities } from '../../driver/member-answers.js';
 import type { Admitted } from '../admin-access.js';
 import type { Asker } from '../admin-audit.js';
-import { HttpError } from '../http-error.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
+import { HttpError } from '../http-port.js';
 import { type ApiMethods, type ApiRoute, type ApiRoutes, jsonAnswer } from './api-call.js';
 import type { Callers } from './caller.js';
 import { problemAnswer } from './problem.js';
@@ -27,7 +27,7 @@ const FOR_USERS: ReadonlyMap<string, string> = new Map([
 /** It shows data whatever ACLs say, so it is more than reading. */
 const BACKUP = '/backup';
 
-export interface ApiParts {
+interface ApiParts {
   /** By their paths below `/api/v1`; what is not there at the moment is not among them. */
   routes(): ApiRoutes;
   readonly callers: Callers;

@@ -13,8 +13,8 @@ import type { Identities, Requester } from '../../pipeline/access.js';
 import { Authenticator, type SuperPassword } from '../../pipeline/identities.js';
 import { addressGroup } from '../../security/address-group.js';
 import type { Admitted } from '../admin-access.js';
-import { AUTH_HEADER, AUTHS_MAX, credentialsOf } from '../credentials.js';
 import type { HttpLogins } from '../http-logins.js';
+import { AUTH_HEADER, AUTHS_MAX, credentialsOf } from '../http-logins.js';
 import type { HttpRequest } from '../http-port.js';
 import { badRequest } from './problem.js';
 
@@ -30,7 +30,7 @@ export function askerOf({ user, remoteAddress }: Pick<Caller, 'user' | 'remoteAd
   return `${user ?? ''}@${addressGroup(remoteAddress)}`;
 }
 
-export interface CallerRules {
+interface CallerRules {
   readonly digestAlgs?: readonly DigestAlg[];
   readonly superDigest: string | null;
   readonly superIdentities: ReadonlySet<string>;

@@ -1,32 +1,52 @@
 /**
- * A client session for one request of `/api/v1` that changes data, or for a stream of changes: it
- * authenticates as the caller, asks, and ends. Requests so pass through everything that those of
- * any client do: ACLs, quotas, bounds, the order of the leader.
+ * Client sessions within the member: one for each request of `/api/v1` that changes data, or for a
+ * stream of changes. A session authenticates as the caller, sends its requests, and ends. Its
+ * requests pass through everything that those of any client do: ACLs, quotas, bounds, the order of
+ * the leader.
  *
- * Nothing of it outlives the request for long: the session is closed by its last packet, and the
- * stream ends then. An answer that does not come in time, or a stream that ends before it, leaves
- * open whether the write took effect, and the error says so.
+ * Nothing of a session outlives the request for long: its last packet closes it, and the stream
+ * ends then. An answer that does not come in time, or a stream that ends before it, leaves open
+ * whether the write took effect, and the error says so.
  */
 import {
+  type Acl,
+  AddWatchMode,
+  AddWatchRequest,
   AUTH_XID,
   AuthPacket,
   ConnectRequest,
   ConnectResponse,
+  Create2Response,
+  CreateFlag,
+  CreateRequest,
+  CreateTtlRequest,
+  EventType,
   encode,
   FrameReader,
   type Int64,
   JuteReader,
   OpCode,
   PASSWORD_BYTES,
+  PathVersionRequest,
   PING_XID,
   ReplyHeader,
   RequestHeader,
+  SetAclRequest,
+  SetDataRequest,
+  Stat,
   WATCH_XID,
   WatcherEvent,
 } from '@rookery/protocol';
+import { prefixedHex } from '../../net/four-letter/format.js';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
-import { HttpError } from '../http-error.js';
+import { NO_NODE } from '../../state/tree.js';
+import { HttpError } from '../http-port.js';
+import type { ApiMember } from './api-member.js';
 import type { Caller } from './caller.js';
+import { mayReadNode, readableNode, requireServing } from './member-nodes.js';
+import type { NewNode, NodeMode, NodeWriter, OpenWriter } from './node-source.js';
+import { keeperProblem } from './problem.js';
+import type { Change, OpenWatch } from './watch-route.js';
 
 /** How long an answer is waited for; an operator waits that long. */
 const ANSWER_MS = 15_000;
@@ -37,19 +57,19 @@ const FRAME_BYTES_MAX = 4 << 20;
 const SESSION_TIMEOUT_MS = 30_000;
 const HANDSHAKE_XID = 0;
 
-export type OpenStream = (client: InnerClient) => InnerStream;
+type OpenStream = (client: InnerClient) => InnerStream;
 
 /** As whom, and for whom, the session asks. */
-export type SessionCaller = Pick<Caller, 'auths' | 'remoteAddress'>;
+type SessionCaller = Pick<Caller, 'auths' | 'remoteAddress'>;
 
 /** What a session that watches reports. */
-export interface Watching {
+interface Watching {
   onEvent(event: WatcherEvent, zxid: Int64): void;
   /** Called once, when the session ends; it reports nothing afterwards. */
   onEnd(): void;
 }
 
-export interface DataReply {
+interface DataReply {
   /** ZooKeeper's code; 0 for success. */
   readonly error: number;
   readonly body: JuteReader;
@@ -61,7 +81,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-export class DataSession {
+class DataSession {
   readonly #stream: InnerStream;
   readonly #frames = new FrameReader(FRAME_BYTES_MAX);
   readonly #frame = new JuteReader(new Uint8Array(0));
@@ -190,3 +210,121 @@ export class DataSession {
 
 const SILENT = 'This member takes no writes at the moment: it has no leader, or is not ready.';
 const UNKNOWN = 'The member lost its leader meanwhile: whether the write took effect is not known.';
+
+const PING_MS = 8_000;
+
+const KINDS: ReadonlyMap<number, Change['kind']> = new Map([
+  [EventType.created, 'created'],
+  [EventType.deleted, 'deleted'],
+  [EventType.dataChanged, 'dataChanged'],
+  [EventType.childrenChanged, 'childrenChanged'],
+]);
+
+/**
+ * Watches znodes of a member in a client session of the caller, which ends with the watch.
+ */
+export function sessionWatches(member: ApiMember): OpenWatch {
+  return async ({ path, isRecursive, caller }, hearing) => {
+    requireServing(member);
+    readableNode(member.state, path, caller.requester);
+    const open = member.openStream.bind(member);
+    const session = await DataSession.open(open, caller, {
+      onEvent: ({ type, path: changed }: WatcherEvent, zxid) => {
+        const kind = KINDS.get(type);
+        if (kind !== undefined) hearing.onChange({ kind, path: changed, zxid: prefixedHex(zxid) });
+      },
+      onEnd: () => hearing.onEnd(),
+    });
+    const mode = isRecursive ? AddWatchMode.persistentRecursive : AddWatchMode.persistent;
+    const body = encode(AddWatchRequest, { path, mode });
+    const { error } = await session.request(OpCode.addWatch, body);
+    if (error !== 0) {
+      session.end();
+      throw keeperProblem(error, { path });
+    }
+    const timer = setInterval(() => session.ping(), PING_MS);
+    return () => {
+      clearInterval(timer);
+      session.end();
+    };
+  };
+}
+
+const FLAGS: Readonly<Record<NodeMode, number>> = {
+  persistent: CreateFlag.persistent,
+  sequential: CreateFlag.persistentSequential,
+  container: CreateFlag.container,
+  ttl: CreateFlag.persistentWithTtl,
+  'ttl-sequential': CreateFlag.persistentSequentialWithTtl,
+};
+
+/**
+ * Changes znodes of a member in a client session that lasts for one request: see data-session.ts.
+ */
+export function sessionWriters(member: ApiMember): OpenWriter {
+  return async (caller) => {
+    const open = member.openStream.bind(member);
+    return new SessionWriter(member, caller, await DataSession.open(open, caller));
+  };
+}
+
+class SessionWriter implements NodeWriter {
+  readonly #member: ApiMember;
+  readonly #caller: Caller;
+  readonly #session: DataSession;
+
+  constructor(member: ApiMember, caller: Caller, session: DataSession) {
+    this.#member = member;
+    this.#caller = caller;
+    this.#session = session;
+  }
+
+  async create({ path, mode, ttlMs, data, acl }: NewNode) {
+    const flags = FLAGS[mode];
+    const reply =
+      ttlMs > 0
+        ? this.#ask(
+            path,
+            OpCode.createTtl,
+            encode(CreateTtlRequest, { path, data, acl, flags, ttlMs }),
+          )
+        : this.#ask(
+            path,
+            mode === 'container' ? OpCode.createContainer : OpCode.create2,
+            encode(CreateRequest, { path, data, acl, flags }),
+          );
+    return Create2Response.read(await reply);
+  }
+
+  async setData(path: string, data: Uint8Array, version: number): Promise<Stat> {
+    const body = encode(SetDataRequest, { path, data, version });
+    return Stat.read(await this.#ask(path, OpCode.setData, body));
+  }
+
+  async setAcl(path: string, acl: readonly Acl[], version: number): Promise<Stat> {
+    const body = encode(SetAclRequest, { path, acl, version });
+    return Stat.read(await this.#ask(path, OpCode.setAcl, body));
+  }
+
+  async remove(path: string, version: number): Promise<void> {
+    await this.#ask(path, OpCode.delete, encode(PathVersionRequest, { path, version }));
+  }
+
+  async now(path: string): Promise<Stat | null> {
+    const { tree } = this.#member.state;
+    const node = tree.find(path);
+    if (node === NO_NODE || !mayReadNode(tree, node, this.#caller.requester)) return null;
+    return tree.stat(node);
+  }
+
+  end(): void {
+    this.#session.end();
+  }
+
+  /** The body of the answer; throws what went wrong as HttpError. */
+  async #ask(path: string, opcode: number, body: Uint8Array): Promise<JuteReader> {
+    const reply = await this.#session.request(opcode, body);
+    if (reply.error !== 0) throw keeperProblem(reply.error, { path });
+    return reply.body;
+  }
+}

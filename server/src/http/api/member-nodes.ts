@@ -7,11 +7,11 @@ import { type Acl, ErrorCode, formatZxid, Perms } from '@rookery/protocol';
 import { mayDo, type Requester } from '../../pipeline/access.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../../state/tree.js';
-import { HttpError } from '../http-error.js';
+import { HttpError } from '../http-port.js';
 import type { ApiMember } from './api-member.js';
 import type { Caller } from './caller.js';
-import { aclFacts, rightsAt, statFacts } from './node-facts.js';
 import type { ChildFacts, NodeSource, PageAsked, Versioned } from './node-source.js';
+import { aclFacts, rightsAt, statFacts } from './node-source.js';
 import { keeperProblem } from './problem.js';
 
 /** Names of one page, as ZooKeeper would write them. */
@@ -104,7 +104,7 @@ export function mayReadNode(tree: Tree, node: number, requester: Requester): boo
  * long to find out: a large subtree of a tree in which something may not be read. It looks at
  * nothing below what the caller may not read, so nothing there makes a difference.
  */
-export function mayReadSubtree(tree: Tree, node: number, requester: Requester): boolean {
+function mayReadSubtree(tree: Tree, node: number, requester: Requester): boolean {
   if (mayDo(requester, NO_ACL, Perms.read)) return true;
   const waiting = [node];
   let work = 1;

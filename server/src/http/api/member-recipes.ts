@@ -11,8 +11,8 @@ import type { Requester } from '../../pipeline/access.js';
 import { NO_NODE, type Tree } from '../../state/tree.js';
 import type { SessionId } from '../../state/txn.js';
 import type { ApiMember } from './api-member.js';
+import { addressOf, type ClientsHere, clientsHere, WATCH_MODES } from './api-member.js';
 import type { Caller } from './caller.js';
-import { addressOf, type ClientsHere, clientsHere, WATCH_MODES } from './clients-here.js';
 import { mayReadNode, readableNode, requireServing } from './member-nodes.js';
 import type { OthersFor, RemoteClient } from './other-members.js';
 import {
@@ -28,7 +28,7 @@ import {
   shownText,
 } from './recipe-facts.js';
 import { isTelling, partOf } from './recipe-names.js';
-import type { RecipeSource, RecipesAsked } from './recipe-routes.js';
+import type { RecipeSource, RecipesAsked } from './search-route.js';
 import { TreeScan } from './tree-scan.js';
 
 /** Directories whose children were seen, in one search. */

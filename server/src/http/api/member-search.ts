@@ -6,7 +6,7 @@ import type { Requester } from '../../pipeline/access.js';
 import type { Tree } from '../../state/tree.js';
 import type { ApiMember } from './api-member.js';
 import { mayReadNode, requireServing } from './member-nodes.js';
-import { statFacts } from './node-facts.js';
+import { statFacts } from './node-source.js';
 import type { Candidate, Search } from './search-route.js';
 import { type Slices, TreeScan } from './tree-scan.js';
 

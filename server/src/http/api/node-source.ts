@@ -1,13 +1,16 @@
 /**
- * Where `/api/v1` takes znodes from: the state that a member has applied, or, in `rookery console`,
- * a client of any ensemble that speaks ZooKeeper's protocol.
+ * Where `/api/v1` reads znodes: from the state that a member has applied, or, in `rookery console`,
+ * from a client of any ensemble that speaks ZooKeeper's protocol. Also how facts of a znode are
+ * written as JSON.
  *
  * What a source cannot know is null. Every method throws HttpError for what the caller may not
- * have: 404 for a znode that does not exist, 403 where an ACL forbids it, 503 where nobody serves.
+ * have: 404 for a znode that does not exist, 403 where an ACL forbids it, 503 where no member
+ * serves.
  */
-import type { Acl, Stat } from '@rookery/protocol';
+import { type Acl, Perms, permsText, type Stat } from '@rookery/protocol';
+import { prefixedHex } from '../../net/four-letter/format.js';
+import { mayDo, type Requester } from '../../pipeline/access.js';
 import type { Caller } from './caller.js';
-import type { AclFacts, Rights, StatFacts } from './node-facts.js';
 
 /** A value with what HTTP's headers tell of it. */
 export interface Versioned<T> {
@@ -99,3 +102,59 @@ export interface NodeWriter {
 
 /** Throws HttpError 503 where nothing can be written. */
 export type OpenWriter = (caller: Caller) => Promise<NodeWriter>;
+
+type StatFacts = ReturnType<typeof statFacts>;
+
+/**
+ * A znode as `/api/v1` tells of it, and what a caller may see of it. Pure.
+ *
+ * zxids and sessions are hex strings, because they have more digits than a number of JSON is safe
+ * for; times are ms since 1970.
+ */
+export function statFacts(stat: Stat) {
+  const { ephemeralOwner, ctime, mtime, version, cversion, aversion } = stat;
+  return {
+    czxid: prefixedHex(stat.czxid),
+    mzxid: prefixedHex(stat.mzxid),
+    pzxid: prefixedHex(stat.pzxid),
+    ctime: Number(ctime),
+    mtime: Number(mtime),
+    version,
+    cversion,
+    aversion,
+    ephemeralOwner: Number(ephemeralOwner) === 0 ? null : prefixedHex(ephemeralOwner),
+    dataLength: stat.dataLength,
+    numChildren: stat.numChildren,
+  };
+}
+
+type Rights = ReturnType<typeof rightsAt>;
+
+/** What the caller may do with a znode that has this ACL, as the console shows it. */
+export function rightsAt(acl: readonly Acl[], requester: Requester) {
+  const may = (perms: number): boolean => mayDo(requester, acl, perms);
+  return {
+    read: may(Perms.read),
+    write: may(Perms.write),
+    create: may(Perms.create),
+    delete: may(Perms.delete),
+    admin: may(Perms.admin),
+  };
+}
+
+export interface AclFacts {
+  readonly scheme: string;
+  readonly id: string;
+  readonly perms: string;
+}
+
+/** Null if the caller may not see the ACL; without the right to administer, digests are cut. */
+export function aclFacts(acl: readonly Acl[], requester: Requester): readonly AclFacts[] | null {
+  if (!mayDo(requester, acl, Perms.read | Perms.admin)) return null;
+  const isWhole = mayDo(requester, acl, Perms.admin);
+  return acl.map(({ scheme, id, perms }) => ({
+    scheme,
+    id: isWhole || scheme !== 'digest' ? id : id.replace(/:.*/s, ':x'),
+    perms: permsText(perms),
+  }));
+}

@@ -7,20 +7,22 @@
 
 import { addressText } from '@rookery/protocol';
 import { z } from 'zod';
-import { HOT_MAX, type HotAnswer } from '../../driver/hot-answer.js';
 import {
   type EndOutcome,
   EVENTS_PER_ANSWER,
+  HOT_MAX,
+  type HotAnswer,
   SESSIONS_PER_QUESTION,
+  WATCH_MODES,
+  WATCHED_MAX,
 } from '../../driver/member-answers.js';
 import type { Asked } from '../../driver/peer-questions.js';
-import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
 import { askerOf, type Caller } from './caller.js';
 
 /** Asks the member with that id for somebody. Resolves with null if no answer comes. */
-export type AskMember = (id: number, asked: Asked) => Promise<string | null>;
+type AskMember = (id: number, asked: Asked) => Promise<string | null>;
 
 /** Returns the other members, to be asked for this caller. */
 export type OthersFor = (caller: Pick<Caller, 'user' | 'remoteAddress'>) => OtherMembers;
@@ -103,9 +105,9 @@ const DIRECTORY_CHARACTERS_MAX = 500;
 
 export type MemberEvents = z.infer<typeof eventsSchema>;
 
-export type RemoteSession = z.infer<typeof sessionSchema>;
+type RemoteSession = z.infer<typeof sessionSchema>;
 
-export interface EventsAsked {
+interface EventsAsked {
   /** Null where nothing was read of the member so far. */
   readonly start: string | null;
   readonly after: number;

@@ -6,8 +6,8 @@
  */
 import { STATUS_CODES } from 'node:http';
 import { ErrorCode, errorName } from '@rookery/protocol';
-import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
+import { HttpError } from '../http-port.js';
 
 const STATUS_OF: ReadonlyMap<number, number> = new Map([
   [ErrorCode.noNode, 404],

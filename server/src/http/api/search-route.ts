@@ -1,18 +1,28 @@
 /**
- * Search of the whole tree, or of a part of it: names that contain a text or match a pattern,
- * znodes of a session, large ones. Found znodes are sent as they are found, a line of JSON each,
- * and a last line says how far the search went.
+ * Search of the tree, and recipes in it: the two scans of `/api/v1`, which share their bounds.
+ *
+ * A search finds names that contain a text or match a pattern, znodes of a session, and large ones,
+ * in the whole tree or below a path. `/recipe` describes the recipe of one directory, `/recipes`
+ * finds all of them. Results are sent as they are found, a line of JSON each, and a last line says
+ * how far the scan went.
  */
 import { Glob } from '@rookery/protocol';
-import { HttpError } from '../http-error.js';
-import type { HttpAnswer, HttpRequest } from '../http-port.js';
-import type { ApiCall } from './api-call.js';
-import { oneOf, pathOrRoot, sessionIn, wholeNumber } from './api-query.js';
+import { type HttpAnswer, HttpError, type HttpRequest } from '../http-port.js';
+import {
+  type ApiCall,
+  jsonAnswer,
+  oneOf,
+  pathOf,
+  pathOrRoot,
+  sessionIn,
+  wholeNumber,
+} from './api-call.js';
 import type { Caller } from './caller.js';
 import { badRequest } from './problem.js';
+import type { Recipe } from './recipe-facts.js';
 
 /** The scans that may run at a time, because each takes a part of every turn while it lasts. */
-export const SCANS_MAX = 2;
+const SCANS_MAX = 2;
 const FOUND = { min: 1, max: 10_000, otherwise: 1000 };
 const TEXT_CHARACTERS_MAX = 1000;
 const MODES = ['persistent', 'ephemeral', 'container', 'ttl', 'any'] as const;
@@ -116,4 +126,40 @@ function textOf(query: URLSearchParams, name: string): string {
   const text = query.get(name) ?? '';
   if (text.length <= TEXT_CHARACTERS_MAX) return text;
   throw badRequest(`${name}: expected at most ${TEXT_CHARACTERS_MAX} characters.`);
+}
+
+export interface RecipesAsked {
+  readonly path: string;
+  readonly limit: number;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** Throws HttpError for what the caller may not see. */
+export interface RecipeSource {
+  /** Null if the children of the znode are those of no known recipe. */
+  one(path: string, caller: Caller): Promise<Recipe | null>;
+  /** Finds each recipe below the path, and yields last an object with `done`. */
+  all(asked: RecipesAsked): AsyncIterable<object> | Promise<AsyncIterable<object>>;
+}
+
+/**
+ * Recipes in the tree: `/recipe` tells of one directory, `/recipes` finds all of them and sends a
+ * line of JSON for each.
+ */
+export function recipeRoute(source: RecipeSource) {
+  return async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
+    const path = pathOf(query);
+    const recipe = await source.one(path, caller);
+    if (recipe !== null) return jsonAnswer(recipe);
+    throw new HttpError(404, 'No recipe that is known has its znodes there.', {}, { path });
+  };
+}
+
+export function recipesRoute(source: RecipeSource, scans: Scans) {
+  return async ({ query, request, caller }: ApiCall): Promise<HttpAnswer> => {
+    const { signal } = request;
+    const asked = { path: pathOrRoot(query), limit: wholeNumber(query, 'limit', FOUND) };
+    return await scans.answer(request, () => source.all({ ...asked, caller, signal }));
+  };
 }

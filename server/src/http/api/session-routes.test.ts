@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { EndOutcome } from '../../driver/member-answers.js';
 import { keptLog } from '../../simulated/net/fixtures.js';
 import { AdminAudit } from '../admin-audit.js';
-import type { HttpError } from '../http-error.js';
+import type { HttpError } from '../http-port.js';
 import type { ApiCall } from './api-call.js';
 import type { ApiMember } from './api-member.js';
 import { OtherMembers } from './other-members.js';

@@ -9,24 +9,23 @@
 
 import type { Logger } from 'pino';
 import type { EndOutcome } from '../../driver/member-answers.js';
-import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
+import { shownIdentities, watchedBy } from '../../driver/member-answers.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
 import type { WatchMode } from '../../state/watches.js';
 import type { AdminAudit } from '../admin-audit.js';
-import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import { type ApiCall, jsonAnswer } from './api-call.js';
+import { HttpError } from '../http-port.js';
+import { type ApiCall, jsonAnswer, pathOf, sessionNumberIn, wholeNumber } from './api-call.js';
 import type { ApiMember } from './api-member.js';
-import { pathOf, sessionNumberIn, wholeNumber } from './api-query.js';
-import type { Caller } from './caller.js';
 import {
   addressOf,
   type ClientsHere,
   clientsHere,
   connectionFacts,
   WATCH_MODES,
-} from './clients-here.js';
+} from './api-member.js';
+import type { Caller } from './caller.js';
 import { requireServing } from './member-nodes.js';
 import type { OtherMembers, OthersFor } from './other-members.js';
 

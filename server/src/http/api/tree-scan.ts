@@ -19,7 +19,7 @@ const SLICE_MS = 2;
 const STEP = 64;
 const CHARACTERS_PER_NODE = 256;
 
-export interface ScanEnd {
+interface ScanEnd {
   readonly visited: number;
   /** Null when it has gone through everything. */
   readonly cut: 'enough' | 'state replaced' | null;

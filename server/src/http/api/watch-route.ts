@@ -6,11 +6,10 @@
  * beyond it, `lost` says that the reader must look for itself. Where the watch ends, so does the
  * stream, as when a member loses its leader; the reader then comes again.
  */
-import { eventStream, type StreamedEvent } from '../event-stream.js';
+import { eventStream, type StreamedEvent, StreamPlaces } from '../event-stream.js';
 import type { HttpAnswer } from '../http-port.js';
-import { StreamPlaces } from '../stream-places.js';
 import type { ApiCall } from './api-call.js';
-import { flag, pathOf } from './api-query.js';
+import { flag, pathOf } from './api-call.js';
 import { askerOf, type Caller } from './caller.js';
 
 const STREAMS_MAX = 8;
@@ -34,7 +33,7 @@ export interface Hearing {
   onEnd(): void;
 }
 
-export interface WatchAsked {
+interface WatchAsked {
   readonly path: string;
   readonly isRecursive: boolean;
   readonly caller: Caller;

@@ -3,7 +3,7 @@ import { type Acl, Perms, type Stat } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { Caller } from './caller.js';
 import type { NewNode, NodeWriter } from './node-source.js';
-import { NodeWrites } from './write-routes.js';
+import { NodeWrites } from './tree-routes.js';
 
 const CLOSED: readonly Acl[] = [{ perms: Perms.read, scheme: 'world', id: 'anyone' }];
 const OPEN: readonly Acl[] = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];

@@ -1,7 +1,6 @@
 /** For tests: a leader's service on a state of its own; proposals are applied on demand. */
 import { makeZxid, RequestBatch } from '@rookery/protocol';
-import { LeaderService, type LeaderServiceHooks } from '../../driver/leader-service.js';
-import { ProposalBatcher } from '../../driver/proposal-batcher.js';
+import { type LeaderHooks, LeaderService, ProposalBatcher } from '../../driver/leader.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../../state/change-sink.js';
@@ -40,16 +39,21 @@ export class TestLeaderService {
       },
       this.#time(),
     );
-    const hooks: LeaderServiceHooks = {
+    const hooks: LeaderHooks = {
       time: () => this.#time(),
-      onExpired: ({ count }) => void this.expiryLines.push(count),
-      onQuotaExceeded: () => {},
-      onTreeFull: () => {},
+      wake: () => {},
       confirm: () => {},
       answer: () => {},
     };
-    const limits = { shareMs: Number.POSITIVE_INFINITY, overlaySizeMax };
-    this.service = new LeaderService({ preparer, batcher }, hooks, timers, limits);
+    const logger = {
+      info: (facts: object) =>
+        void ('count' in facts && this.expiryLines.push(Number(facts.count))),
+      warn: () => {},
+    };
+    const treeBound = { onRefused: () => {} };
+    const limits = { leaderShareMsMax: Number.POSITIVE_INFINITY, overlaySizeMax };
+    const surroundings = { timers, logger, treeBound, options: limits };
+    this.service = new LeaderService({ preparer, batcher }, surroundings, hooks);
   }
 
   ask(session: number, opcode: number, body: Uint8Array): void {

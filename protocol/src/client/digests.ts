@@ -1,10 +1,16 @@
 /**
- * What both sides of SASL's DIGEST-MD5 (RFC 2831, 2.1.2.1 and 2.1.3) compute, for the quality
- * `auth`. User names and passwords are ASCII, because clients do not agree on how to encode others.
+ * ZooKeeper's digests of passwords: the algorithms of the digest scheme, and SASL's DIGEST-MD5.
  */
 import { createHash } from 'node:crypto';
 
-export interface DigestMd5Parts {
+export const DIGEST_ALGS = ['SHA1', 'SHA256', 'SHA512'] as const;
+export type DigestAlg = (typeof DIGEST_ALGS)[number];
+
+/**
+ * What both sides of SASL's DIGEST-MD5 (RFC 2831, 2.1.2.1 and 2.1.3) compute, for the quality
+ * `auth`. User names and passwords are ASCII, because clients do not agree on how to encode others.
+ */
+interface DigestMd5Parts {
   /** The result of `digestMd5Secret`. */
   readonly secret: Uint8Array;
   readonly nonce: string;

@@ -1,5 +1,6 @@
 /**
- * How commands ask a member by HTTP: the address in `--url`, and the user of an admin port.
+ * How commands ask a member by HTTP: the address in `--url`, the user of an admin port, and the
+ * text of the answer.
  *
  * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER, so
  * that they appear in no list of processes.
@@ -19,4 +20,24 @@ export function httpUrl(text: string): URL {
 export function userHeaders(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const user = environment[USER_VARIABLE] ?? '';
   return user === '' ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
+}
+
+/**
+ * The text of an answer of an HTTP port, of which no more than a bound is read: the port may be
+ * anybody's.
+ *
+ * Resolves with all characters, or with more than `charactersMax` and without the rest.
+ */
+export async function textUpTo(
+  body: AsyncIterable<Uint8Array>,
+  charactersMax: number,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const part of body) {
+    text += decoder.decode(part, { stream: true });
+    // This closes the connection.
+    if (text.length > charactersMax) return text;
+  }
+  return text + decoder.decode();
 }
