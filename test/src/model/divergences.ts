@@ -44,6 +44,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'ephemerals of one session': 'server/src/pipeline/many-ephemerals.test.ts',
   'getEphemerals of more than 32,768 ephemerals, or 4 MB of paths':
     'server/src/pipeline/many-ephemerals.test.ts',
+  'more than 262,144 watch events at once': 'server/src/pipeline/event-budget.test.ts',
   'getChildren of more than 32 MB of names': 'server/src/pipeline/list-bound.test.ts',
   'a frame of more than 512 bytes before the session': 'server/src/net/client-budgets.test.ts',
   'unread answers and incomplete requests': 'server/src/net/client-budgets.test.ts',
