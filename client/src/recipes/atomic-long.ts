@@ -22,7 +22,7 @@ import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
 import { upsert } from '../helpers/upsert.js';
 import { Lock } from './lock.js';
-import { asDoubtful, persistWrite } from './shared/doubt.js';
+import { persistWrite, withAmbiguity } from './shared/doubt.js';
 import { WaitTimeoutError } from './shared/errors.js';
 import {
   decodeNumber,
@@ -143,7 +143,7 @@ export class AtomicLong {
     const data = this.#encode(value);
     const { acl } = this.#options;
     const wait = { ...options, onSessionLost: 'rejoin' } as const;
-    await asDoubtful(this.#client, this.path, wait, (within, doubt) =>
+    await withAmbiguity(this.#client, this.path, wait, (within, doubt) =>
       persistWrite(this.#client, within, doubt, () => {
         const given = { ...bounds(within), parents: 'container' } as const;
         const created = acl === undefined ? given : { ...given, acl };

@@ -23,7 +23,7 @@ import { CURATOR_ENTRY, PlainLayout } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
 import type { RawItem } from './queues/item-format.js';
 import type { Doubt } from './shared/doubt.js';
-import { asDoubtful } from './shared/doubt.js';
+import { withAmbiguity } from './shared/doubt.js';
 import type { Within } from './shared/persist.js';
 import { changeOf, lookAtChildren } from './shared/sight.js';
 import { type WaitOptions, WaitScope } from './shared/wait-scope.js';
@@ -60,7 +60,7 @@ export class BoundedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   async putAll(items: readonly In[], options: WaitOptions = {}): Promise<void> {
     if (items.length === 0) return;
     const data = this.encode(items);
-    await asDoubtful(this.client, this.path, options, async (within, doubt) => {
+    await withAmbiguity(this.client, this.path, options, async (within, doubt) => {
       while (!(await this.#putThroughGate(data, within, doubt)));
     });
   }

@@ -33,7 +33,7 @@ import { IdempotentLayout } from './queues/entry-names.js';
 import { DirectorySource, type Entry } from './queues/entry-source.js';
 import { HeldEntry } from './queues/held-entry.js';
 import { IdempotentEntry, IdempotentZnodes } from './queues/idempotent-entry.js';
-import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
+import { type Doubt, persistWrite, withAmbiguity } from './shared/doubt.js';
 import { ensureGone, ensureThere } from './shared/idempotent.js';
 import { bounds, persist, type Within } from './shared/persist.js';
 import type { WaitOptions } from './shared/wait-scope.js';
@@ -207,7 +207,7 @@ export class IdempotentQueue {
     { onSessionLost }: SessionLossOptions,
   ): Promise<IdempotentEntry> {
     const given = { ...options, onSessionLost };
-    return await asDoubtful(this.#client, this.path, given, (within) =>
+    return await withAmbiguity(this.#client, this.path, given, (within) =>
       this.#feed.next(within, (entry) => this.#claim(entry, within)),
     );
   }
@@ -221,7 +221,7 @@ export class IdempotentQueue {
     attempt: (within: Within, doubt: Doubt) => Promise<T>,
   ): Promise<T> {
     const { onSessionLost } = this.#options;
-    return await asDoubtful(this.#client, this.path, { ...options, onSessionLost }, attempt);
+    return await withAmbiguity(this.#client, this.path, { ...options, onSessionLost }, attempt);
   }
 }
 

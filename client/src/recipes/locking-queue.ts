@@ -30,7 +30,7 @@ import { KAZOO_ENTRY, KazooLayout } from './queues/entry-names.js';
 import { DirectorySource, type Entry } from './queues/entry-source.js';
 import { HeldEntry } from './queues/held-entry.js';
 import { putEntries } from './queues/putting.js';
-import { asDoubtful } from './shared/doubt.js';
+import { withAmbiguity } from './shared/doubt.js';
 import { ensureThere } from './shared/idempotent.js';
 import type { Within } from './shared/persist.js';
 import type { WaitOptions } from './shared/wait-scope.js';
@@ -135,7 +135,7 @@ export class LockingQueue {
     { onSessionLost }: SessionLossOptions,
     attempt: (within: Within) => Promise<T>,
   ): Promise<T> {
-    return await asDoubtful(this.#client, this.path, { ...options, onSessionLost }, attempt);
+    return await withAmbiguity(this.#client, this.path, { ...options, onSessionLost }, attempt);
   }
 
   async #claim(entry: Entry, within: Within): Promise<HeldEntry | null> {

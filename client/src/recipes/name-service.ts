@@ -24,7 +24,7 @@ import type { Client } from '../api/client.js';
 import type { Acl, Data, Node } from '../api/values.js';
 import { upsert } from '../helpers/upsert.js';
 import { NodeCache } from './node-cache.js';
-import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
+import { type Doubt, persistWrite, withAmbiguity } from './shared/doubt.js';
 import { bounds, persist, type Within } from './shared/persist.js';
 import { readNewest } from './shared/swap.js';
 import type { WaitOptions } from './shared/wait-scope.js';
@@ -140,7 +140,7 @@ export class NameService {
     attempt: (within: Within, doubt: Doubt) => Promise<T>,
   ): Promise<T> {
     const wait = { ...options, onSessionLost: 'rejoin' } as const;
-    return asDoubtful(this.#client, this.path, wait, attempt);
+    return withAmbiguity(this.#client, this.path, wait, attempt);
   }
 }
 

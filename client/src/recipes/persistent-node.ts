@@ -33,7 +33,7 @@ import { ClientClosedError } from '../api/errors.js';
 import { sessionText } from '../api/session-text.js';
 import type { Acl, Data, Node, Session, Stat } from '../api/values.js';
 import { ambiguously } from './shared/ambiguous.js';
-import { unlessAway } from './shared/background.js';
+import { ignoreIfDisconnected } from './shared/background.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { inContainer } from './shared/container-parent.js';
 import { createContender } from './shared/contender.js';
@@ -162,7 +162,7 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     const session = this.#session;
     if (session === null || !this.#isNamed) return;
     if (!this.#isEphemeral && this.#options.deleteOnClose === false) return;
-    await unlessAway(this.#client, this.#remove(session));
+    await ignoreIfDisconnected(this.#client, this.#remove(session));
   }
 
   async #remove(session: Session): Promise<void> {

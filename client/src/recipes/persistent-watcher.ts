@@ -16,7 +16,7 @@
  */
 import type { Client, WatchHandle } from '../api/client.js';
 import type { WatchEvent } from '../api/values.js';
-import { unlessAway } from './shared/background.js';
+import { ignoreIfDisconnected } from './shared/background.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { Feed } from './shared/feed.js';
 import { bounds, persist, type Within } from './shared/persist.js';
@@ -91,7 +91,7 @@ export class PersistentWatcher extends BackgroundRecipe implements AsyncDisposab
     await this.#runner.stop();
     const handle = this.#handle;
     this.#handle = null;
-    if (handle !== null) await unlessAway(this.#client, handle.remove());
+    if (handle !== null) await ignoreIfDisconnected(this.#client, handle.remove());
   }
 
   /**

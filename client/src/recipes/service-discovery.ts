@@ -20,7 +20,7 @@ import type { Client } from '../api/client.js';
 import type { Acl, OperationOptions } from '../api/values.js';
 import { PersistentNode, type PersistentNodeMode } from './persistent-node.js';
 import { ServiceCache, ServiceProvider, type ServiceProviderOptions } from './service-cache.js';
-import { unlessAway } from './shared/background.js';
+import { ignoreIfDisconnected } from './shared/background.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { RecipeStateError } from './shared/errors.js';
 import { Failures } from './shared/failures.js';
@@ -140,7 +140,7 @@ export class ServiceDiscovery<P = Json, In = P>
     await registration.node.close();
     if (registration.instance.serviceType !== 'PERMANENT') return;
     const { path } = registration.node;
-    await unlessAway(this.#client, this.#client.deleteGuaranteed(path));
+    await ignoreIfDisconnected(this.#client, this.#client.deleteGuaranteed(path));
   }
 
   /** The names of all services. Some of them may have no instances at the moment. */

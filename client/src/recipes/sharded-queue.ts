@@ -25,7 +25,7 @@ import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
 import type { RawItem } from './queues/item-format.js';
 import { putEntries } from './queues/putting.js';
 import { ShardedSource, shardsIn } from './queues/sharded-source.js';
-import { asDoubtful } from './shared/doubt.js';
+import { withAmbiguity } from './shared/doubt.js';
 import { ensureThere } from './shared/idempotent.js';
 import { bounds, isTrouble, persist, type Within } from './shared/persist.js';
 import { pause, type WaitOptions } from './shared/wait-scope.js';
@@ -72,7 +72,7 @@ export class ShardedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   async putAll(items: readonly In[], options: WaitOptions = {}): Promise<void> {
     if (items.length === 0) return;
     const { marks, client } = this;
-    const shard = await asDoubtful(client, this.path, options, async (within) => {
+    const shard = await withAmbiguity(client, this.path, options, async (within) => {
       const shards = await shardsIn(client, this.path, within);
       const picked = shards[Math.floor(client.surroundings.random() * shards.length)];
       return picked ?? (await this.#addShard(within));
@@ -157,6 +157,6 @@ export class ShardedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
 
   async #asking<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
     const given = { ...options, onSessionLost: 'rejoin' as const };
-    return await asDoubtful(this.client, this.path, given, attempt);
+    return await withAmbiguity(this.client, this.path, given, attempt);
   }
 }

@@ -19,7 +19,7 @@ import { checkCallOptions } from '../calls/call-options.js';
 import { upsert } from '../helpers/upsert.js';
 import { NodeCache } from './node-cache.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
-import { asDoubtful, persistWrite } from './shared/doubt.js';
+import { persistWrite, withAmbiguity } from './shared/doubt.js';
 import { WaitTimeoutError } from './shared/errors.js';
 import { Feed } from './shared/feed.js';
 import { ensureThere } from './shared/idempotent.js';
@@ -92,7 +92,7 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
   async set(data: Data, options: WaitOptions = {}): Promise<VersionedValue> {
     const bytes = toBuffer(data);
     const wait = { ...options, onSessionLost: 'rejoin' } as const;
-    const { stat } = await asDoubtful(this.#client, this.path, wait, (within, doubt) =>
+    const { stat } = await withAmbiguity(this.#client, this.path, wait, (within, doubt) =>
       persistWrite(this.#client, within, doubt, () => {
         const given = { ...bounds(within), parents: 'container' } as const;
         const created = this.#acl === undefined ? given : { ...given, acl: this.#acl };

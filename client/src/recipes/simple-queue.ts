@@ -22,7 +22,7 @@ import { SIMPLE_ENTRY, SimpleLayout } from './queues/entry-names.js';
 import type { QueueOptions } from './queues/entry-queue.js';
 import { DirectorySource } from './queues/entry-source.js';
 import { putEntries } from './queues/putting.js';
-import { asDoubtful } from './shared/doubt.js';
+import { withAmbiguity } from './shared/doubt.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 /** Its entries are bytes as they are, so it takes no codec. */
@@ -59,7 +59,7 @@ export class SimpleQueue {
   async take(options: WaitOptions = {}): Promise<Buffer> {
     const { onSessionLost } = this.#options;
     const given = { ...options, onSessionLost };
-    const { data } = await asDoubtful(this.#client, this.path, given, (within, doubt) =>
+    const { data } = await withAmbiguity(this.#client, this.path, given, (within, doubt) =>
       this.#feed.next(within, (entry) =>
         removeEntry(this.#client, entry, this.#plan, { within, doubt }),
       ),
@@ -74,7 +74,7 @@ export class SimpleQueue {
   async poll(options: WaitOptions = {}): Promise<Buffer | null> {
     const { onSessionLost } = this.#options;
     const given = { ...options, onSessionLost };
-    const removed = await asDoubtful(this.#client, this.path, given, (within, doubt) =>
+    const removed = await withAmbiguity(this.#client, this.path, given, (within, doubt) =>
       this.#feed.nextNow(within, (entry) =>
         removeEntry(this.#client, entry, this.#plan, { within, doubt }),
       ),
@@ -88,7 +88,7 @@ export class SimpleQueue {
    */
   async peek(options: WaitOptions = {}): Promise<Buffer | null> {
     const given = { ...options, onSessionLost: 'rejoin' as const };
-    return await asDoubtful(this.#client, this.path, given, async (within) => {
+    return await withAmbiguity(this.#client, this.path, given, async (within) => {
       for (const { path } of await this.#source.list(within, true)) {
         const node = await readOrNull(this.#client, path, within);
         if (node !== null) return node.data ?? Buffer.alloc(0);

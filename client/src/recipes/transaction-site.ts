@@ -11,7 +11,7 @@
 import { BadVersionError, joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
-import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
+import { type Doubt, persistWrite, withAmbiguity } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';
 import { ensureGone } from './shared/idempotent.js';
 import { bounds, type Within } from './shared/persist.js';
@@ -213,6 +213,6 @@ export class TransactionSite {
     attempt: (within: Within, doubt: Doubt) => Promise<T>,
   ): Promise<T> {
     const given = { ...options, onSessionLost: 'rejoin' as const };
-    return await asDoubtful(this.#client, this.path, given, attempt);
+    return await withAmbiguity(this.#client, this.path, given, attempt);
   }
 }

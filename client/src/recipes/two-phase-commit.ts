@@ -27,7 +27,7 @@ import type { TransactionOp } from '../api/transaction.js';
 import type { Acl, Node } from '../api/values.js';
 import { checkCallOptions } from '../calls/call-options.js';
 import { createContainers } from './shared/container-parent.js';
-import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
+import { type Doubt, persistWrite, withAmbiguity } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';
 import { ensureGone } from './shared/idempotent.js';
 import { bounds, persist, type Within } from './shared/persist.js';
@@ -86,7 +86,7 @@ export class TwoPhaseCommit {
       sites,
       payload: Buffer.from(payload).toString('base64'),
     };
-    await asDoubtful(client, path, { signal, timeoutMs }, async (within, doubt) => {
+    await withAmbiguity(client, path, { signal, timeoutMs }, async (within, doubt) => {
       await persistWrite(client, within, doubt, () => create(client, path, { state, acl }, within));
     });
     return new TwoPhaseCommit(client, path, state);
@@ -311,5 +311,5 @@ function waiting<T>(
   options: WaitOptions,
   attempt: (within: Within, doubt: Doubt) => Promise<T>,
 ): Promise<T> {
-  return asDoubtful(client, path, { ...options, onSessionLost: 'rejoin' }, attempt);
+  return withAmbiguity(client, path, { ...options, onSessionLost: 'rejoin' }, attempt);
 }

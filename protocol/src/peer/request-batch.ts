@@ -64,7 +64,7 @@ export interface ForwardedRequest {
  *
  * This is state of the module, because messages are decoded by functions, and a batch does not live
  * long enough: the leader keeps what an ACL grants to a list of identities
- * (`server/src/pipeline/acl-grants.ts`), so with a new list for each batch it would find that out
+ * (`server/src/pipeline/access.ts`), so with a new list for each batch it would find that out
  * again and again.
  */
 let lastIdentities: readonly Identity[] = [];

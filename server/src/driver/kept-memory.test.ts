@@ -12,7 +12,7 @@ import {
   SetDataRequest,
 } from '@rookery/protocol';
 import { expect, test } from 'vitest';
-import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
+import { CommitQueue, type QueueEntry } from '../pipeline/connection.js';
 import { TestLeaderService } from '../simulated/driver/test-leader-service.js';
 import { History } from '../zab/history.js';
 

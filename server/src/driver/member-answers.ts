@@ -297,7 +297,7 @@ export interface HotAnswer {
  *
  * It tells them to its own admin port and to other members that ask for an operator. Paths are told
  * whatever their ACLs say, as `dump` and `wchp` do, so this is for those who may use the admin
- * port. An answer has a bound in entries, and each path is cut (named-paths.ts).
+ * port. An answer has a bound in entries, and each path is cut (hot-requests.ts).
  */
 export function hotAnswer(member: HotTeller): HotAnswer {
   const { every, reads, writes, sessions, ...report } = member.hotRequests(HOT_MAX);

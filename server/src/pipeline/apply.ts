@@ -31,10 +31,9 @@ import { NO_NODE, type Tree } from '../state/tree.js';
 import type { Acl, NodeOp, Txn } from '../state/txn.js';
 import type { EmitWatchEvent, WatchChange, WatcherId, WatchTable } from '../state/watches.js';
 import { mayDo } from './access.js';
-import type { Connections } from './connections.js';
-import { writeEvent } from './event.js';
+import type { Connections } from './connection.js';
 import type { EventBudget } from './event-budget.js';
-import { beginReply, writeError } from './reply.js';
+import { beginReply, writeError, writeEvent } from './reply.js';
 
 const NO_ACL: readonly Acl[] = [];
 
@@ -211,7 +210,7 @@ function resultsOf(ops: readonly NodeOp[], stats: readonly Stat[]): readonly Mul
     switch (op.kind) {
       case 'create': {
         const stat = nextStat();
-        // As in 3.8, a create2 of a multi has become a create and has no Stat: see create-mode.ts.
+        // As in 3.8, a create2 of a multi has become a create and has no Stat: see prepare-op.ts.
         if (op.opcode === OpCode.create) return { opcode: OpCode.create, path: op.path };
         return { opcode: OpCode.create2, path: op.path, stat };
       }

@@ -11,8 +11,7 @@ import { ErrorCode, JuteReader, MarshallingError, OpCode, type Zxid } from '@roo
 import { plainAddress } from '../security/address-group.js';
 import type { Acl, NodeOp, RaiseSequenceOp, SessionId, Txn } from '../state/txn.js';
 import type { Requester } from './access.js';
-import type { QueueEntry } from './commit-queue.js';
-import type { Connection } from './connection.js';
+import type { Connection, QueueEntry } from './connection.js';
 import { withoutFormerDigests } from './former-digests.js';
 
 /** `invoked`: the role of the member ended first, so it does not know what became of it. */

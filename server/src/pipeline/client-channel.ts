@@ -22,7 +22,7 @@ export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate'
 
 /** One answered request. */
 export interface ReplyRecord {
-  /** The four letters that `cons` prints, as CREA or GETD: see `operation-names.ts`. */
+  /** The four letters that `cons` prints, as CREA or GETD: see `request.ts`. */
   readonly operation: string;
   readonly xid: number;
   readonly zxid: Int64;

@@ -1,8 +1,7 @@
 // The most recent connection is cached; it must not be known any longer than it exists.
 import { expect, it } from 'vitest';
 import { TestClient } from '../simulated/pipeline/test-client.js';
-import { Connection } from './connection.js';
-import { Connections } from './connections.js';
+import { Connection, Connections } from './connection.js';
 
 function connection(id: number): Connection {
   return new Connection(id, new TestClient(id, () => undefined), {

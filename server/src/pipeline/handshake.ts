@@ -31,9 +31,8 @@ import type { Connection } from './connection.js';
 import type { LeftSessions } from './left-sessions.js';
 import { isLocalId, type LocalSessions } from './local-sessions.js';
 import type { PipelineOptions } from './options.js';
-import type { Outbox } from './outbox.js';
+import type { Outbox, Throttle } from './outbox.js';
 import { sameBytes } from './same-bytes.js';
-import type { Throttle } from './throttle.js';
 
 /** What to do with a connection whose ConnectRequest came. */
 export type ConnectOutcome =

@@ -22,7 +22,7 @@ import {
 import { describe, expect, it, vi } from 'vitest';
 import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
-import { LIST_BYTES_MAX } from './list-bound.js';
+import { LIST_BYTES_MAX } from './read-scene.js';
 import { classOf } from './request.js';
 
 const EPHEMERAL = 1;

@@ -16,7 +16,7 @@ import {
   SetWatchesRequest,
 } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { tellPaths } from './named-paths.js';
+import { tellPaths } from './hot-requests.js';
 
 const DATA = new Uint8Array(3);
 

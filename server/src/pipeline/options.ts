@@ -8,9 +8,8 @@ import type { SaslServer } from '../security/sasl.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { WatchLimits } from '../state/watches.js';
 import type { AuditSink } from './audit.js';
-import type { EpochStart } from './epoch-zxids.js';
 import type { DigestOf, SuperPassword } from './identities.js';
-import type { WriteRules } from './prepare.js';
+import type { EpochStart, WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
 import type { SessionEndsOptions } from './session-ends.js';
 

@@ -7,8 +7,7 @@ import { encode, MultiRequest, OpCode } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
-import type { QueueEntry } from './commit-queue.js';
-import type { Connection } from './connection.js';
+import type { Connection, QueueEntry } from './connection.js';
 import { Outbox } from './outbox.js';
 
 const CHANGES_MAX = 1_024;

@@ -22,7 +22,7 @@ import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import { Prepare, type WriteRules } from './prepare.js';
+import { TxnPreparer, type WriteRules } from './prepare.js';
 import { NO_BOUND } from './tree-room.js';
 
 /** Longer than the memory that an entry of the overlay has at first. */
@@ -145,7 +145,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 class Leader {
   readonly state = new ReplicatedState();
-  readonly prepare = new Prepare(
+  readonly prepare = new TxnPreparer(
     this.state,
     RULES,
     { epoch: 1, lastZxid: 0, firstCounter: 1 },
@@ -313,7 +313,7 @@ describe('a session with very many ephemerals', () => {
     const made: { zxid: number; txn: Txn }[] = [];
     const keep = (zxid: number, txn: Txn) =>
       void made.push({ zxid, txn: decodeTxn(encodeTxn(txn)) });
-    const prepare = new Prepare(state, RULES, start, { add: keep });
+    const prepare = new TxnPreparer(state, RULES, start, { add: keep });
     return { state, prepare, made };
   }
 

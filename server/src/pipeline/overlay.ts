@@ -18,8 +18,7 @@ import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 import { isRaisedTo, nextVersion } from '../state/versions.js';
-import { SessionsInFlight } from './sessions-in-flight.js';
-import { ABSENT, type NodeView, ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
+import { LOCAL_SESSION } from './local-sessions.js';
 
 type Created = Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>;
 
@@ -345,4 +344,284 @@ function addTo(counts: Map<SessionId, number>, owner: SessionId, by: number): vo
   const count = (counts.get(owner) ?? 0) + by;
   if (count === 0) counts.delete(owner);
   else counts.set(owner, count);
+}
+
+const BUCKETS_FIRST = 1 << 8;
+/** The number of entries that are kept for later use. */
+const SPARE_MAX = 1 << 10;
+/** The room for a path that is kept; it doubles until the path fits. */
+const PATH_BYTES_FIRST = 64;
+const NO_PATH = new Uint8Array(0);
+/** An entry with more room is not kept for later use: all that are kept have 256 KB at most. */
+const PATH_BYTES_KEPT = 256;
+const NO_ACL: readonly Acl[] = [];
+
+/** What the checks of a request see of a znode, once everything in flight is applied. */
+interface NodeView {
+  readonly exists: boolean;
+  readonly version: number;
+  /** The number of creates ever done below it, which is the next sequence number. */
+  readonly creates: number;
+  readonly aversion: number;
+  /** The session that owns it if it is an ephemeral, otherwise 0. */
+  readonly owner: SessionId;
+  readonly acl: readonly Acl[];
+  readonly dataBytes: number;
+}
+
+/** A path at which there is no znode. */
+const ABSENT: NodeView = {
+  exists: false,
+  version: 0,
+  creates: 0,
+  aversion: 0,
+  owner: 0,
+  acl: NO_ACL,
+  dataBytes: 0,
+};
+
+/**
+ * The znodes that transactions in flight change: each as it will be once all of them are applied.
+ *
+ * They are found by the hash of the path, so that no string is made. Then the node in the tree
+ * decides. A znode that is not in the tree, or that a delete or the close of its owner in flight
+ * takes from it, has no node to rely on: for these a copy of the path is kept (`keepPath`), whose
+ * bytes decide. Overlay decides when an entry comes and goes, and alone changes it; the object
+ * serves another znode afterwards. The table doubles when it is full and never shrinks; the
+ * operations that a leader may have in flight bound it.
+ */
+export class ZnodeInFlight implements NodeView {
+  exists = false;
+  version = 0;
+  creates = 0;
+  aversion = 0;
+  owner: SessionId = 0;
+  acl = NO_ACL;
+  dataBytes = 0;
+  /** The changes in flight of the znode itself, or that create or delete a child of it. */
+  changes = 0;
+  /** The children created in flight, less those deleted. */
+  children = 0;
+  /** The part of `children` that is ephemerals of a session, without sessions with 0. */
+  childrenOf: Map<SessionId, number> | null = null;
+  /** Whether it is in the table. */
+  isUsed = false;
+  /** The next entry of the same bucket. */
+  next: ZnodeInFlight | null = null;
+  hash = 0;
+  /** Its node in the tree until the entry is removed; NO_NODE if its path is kept instead. */
+  node = NO_NODE;
+  path = NO_PATH;
+  pathBytes = 0;
+
+  /** A copy of what requests see. */
+  seen(): NodeView {
+    const { exists, version, creates, aversion, owner, acl, dataBytes } = this;
+    return { exists, version, creates, aversion, owner, acl, dataBytes };
+  }
+
+  /** Takes over everything that requests see. */
+  become({ exists, version, creates, aversion, owner, acl, dataBytes }: NodeView): void {
+    this.exists = exists;
+    this.version = version;
+    this.creates = creates;
+    this.aversion = aversion;
+    this.owner = owner;
+    this.acl = acl;
+    this.dataBytes = dataBytes;
+  }
+}
+
+export class ZnodesInFlight {
+  #buckets: (ZnodeInFlight | null)[] = new Array(BUCKETS_FIRST).fill(null);
+  #size = 0;
+  readonly #spare: ZnodeInFlight[] = [];
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The entry of a path whose hash and node `Tree.locate` has set. */
+  find(at: PathView): ZnodeInFlight | null {
+    const { hash } = at;
+    let znode = this.#buckets[hash & (this.#buckets.length - 1)] ?? null;
+    while (znode !== null && (znode.hash !== hash || !isAt(znode, at))) znode = znode.next;
+    return znode;
+  }
+
+  /** Adds an entry for a path that has none. The caller sets what requests see of the znode. */
+  add(at: PathView): ZnodeInFlight {
+    if (this.#size === this.#buckets.length) this.#enlarge();
+    const znode = this.#spare.pop() ?? new ZnodeInFlight();
+    znode.isUsed = true;
+    znode.hash = at.hash;
+    znode.node = at.node;
+    if (at.node === NO_NODE) this.keepPath(znode, at);
+    this.#link(znode);
+    this.#size += 1;
+    return znode;
+  }
+
+  /** From now on the znode is found by its path, whatever the tree has there. */
+  keepPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): void {
+    const size = pathEnd - pathStart;
+    let room = Math.max(znode.path.length, PATH_BYTES_FIRST);
+    while (room < size) room *= 2;
+    if (room > znode.path.length) znode.path = new Uint8Array(room);
+    for (let i = 0; i < size; i++) znode.path[i] = bytes[pathStart + i] ?? 0;
+    znode.pathBytes = size;
+    znode.node = NO_NODE;
+  }
+
+  /** Removes an entry that no change concerns any longer. */
+  remove(znode: ZnodeInFlight): void {
+    assert(znode.children === 0, () => `${znode.children} children are left over`);
+    const index = znode.hash & (this.#buckets.length - 1);
+    let before = this.#buckets[index] ?? null;
+    if (before === znode) {
+      this.#buckets[index] = znode.next;
+    } else {
+      while (before !== null && before.next !== znode) before = before.next;
+      assert(before !== null, 'an entry is in the bucket of its hash');
+      before.next = znode.next;
+    }
+    this.#size -= 1;
+    znode.isUsed = false;
+    znode.next = null;
+    znode.acl = NO_ACL;
+    znode.childrenOf = null;
+    if (znode.path.length > PATH_BYTES_KEPT || this.#spare.length === SPARE_MAX) return;
+    this.#spare.push(znode);
+  }
+
+  #link(znode: ZnodeInFlight): void {
+    const index = znode.hash & (this.#buckets.length - 1);
+    znode.next = this.#buckets[index] ?? null;
+    this.#buckets[index] = znode;
+  }
+
+  #enlarge(): void {
+    const former = this.#buckets;
+    this.#buckets = new Array(2 * former.length).fill(null);
+    for (const first of former) {
+      let znode = first;
+      while (znode !== null) {
+        const { next } = znode;
+        this.#link(znode);
+        znode = next;
+      }
+    }
+  }
+}
+
+function isAt(znode: ZnodeInFlight, at: PathView): boolean {
+  return znode.node === NO_NODE ? hasPath(znode, at) : znode.node === at.node;
+}
+
+function hasPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): boolean {
+  const { path, pathBytes } = znode;
+  if (pathBytes !== pathEnd - pathStart) return false;
+  for (let i = 0; i < pathBytes; i++) if (path[i] !== bytes[pathStart + i]) return false;
+  return true;
+}
+
+/** A session is opened or closed. Its id is the zxid of the transaction that opens it. */
+interface SessionChange {
+  readonly zxid: Zxid;
+  readonly session: SessionId;
+}
+
+/**
+ * Knows which sessions are being opened and closed, and which ones may do nothing more.
+ *
+ * The end of a session whose ephemerals are many has several steps: it is decided (`beginClose`),
+ * its ephemerals are deleted part by part, and the close comes last. From the decision on, the
+ * session changes nothing. Opens and closes are a queue in the order of zxids. Overlay calls it,
+ * and whoever asks whether a session is alive.
+ */
+export class SessionsInFlight {
+  readonly #state: ReplicatedState;
+  readonly #opened = new Map<SessionId, OpenedSession>();
+  /** Sessions whose closeSession is proposed and not applied yet. */
+  readonly #closesInFlight = new Set<SessionId>();
+  /** Sessions that have a beginClose, in flight or in the state, until their close is applied. */
+  readonly #closing = new Set<SessionId>();
+  /** The opens and closes, not applied yet. */
+  readonly #changes = new Fifo<SessionChange>();
+
+  constructor(state: ReplicatedState) {
+    this.#state = state;
+    for (const [id, { isClosing }] of state.sessions.sorted()) if (isClosing) this.#closing.add(id);
+  }
+
+  /** The number of opens and closes in flight. */
+  get length(): number {
+    return this.#changes.length;
+  }
+
+  /** The zxid of the oldest open or close in flight; infinite without one. */
+  get firstZxid(): Zxid {
+    return this.#changes.first?.zxid ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The sessions whose closeSession is in flight: their ephemerals count as deleted. */
+  get closesInFlight(): ReadonlySet<SessionId> {
+    return this.#closesInFlight;
+  }
+
+  /** The sessions that have a beginClose, of this term or of an earlier one, and still exist. */
+  closing(): Iterable<SessionId> {
+    return this.#closing;
+  }
+
+  /** Whether the session has a beginClose, in flight or in the state, and still exists. */
+  isClosing(session: SessionId): boolean {
+    return this.#closing.has(session);
+  }
+
+  /** Whether the session has a beginClose, or its closeSession is in flight. */
+  isEndDecided(session: SessionId): boolean {
+    return this.#closesInFlight.has(session) || this.#closing.has(session);
+  }
+
+  opened(session: SessionId): OpenedSession | undefined {
+    return this.#opened.get(session);
+  }
+
+  /** Whether the session exists, or will, and is not being closed. */
+  isLive(session: SessionId): boolean {
+    // A local session: its member vouches for it.
+    if (session === LOCAL_SESSION) return true;
+    if (this.isEndDecided(session)) return false;
+    return this.#state.sessions.has(session) || this.#opened.has(session);
+  }
+
+  open(zxid: Zxid, opened: OpenedSession): void {
+    this.#opened.set(zxid, opened);
+    this.#changes.push({ zxid, session: zxid });
+  }
+
+  beginClose(session: SessionId): void {
+    assert(!this.isEndDecided(session), () => `the end of session ${session} is decided once`);
+    this.#closing.add(session);
+  }
+
+  close(zxid: Zxid, session: SessionId): void {
+    assert(!this.#closesInFlight.has(session), () => `session ${session} is closed once`);
+    this.#closesInFlight.add(session);
+    this.#changes.push({ zxid, session });
+  }
+
+  /** The oldest open or close is in the state now. */
+  shift(): void {
+    const change = this.#changes.shift();
+    if (change === undefined) return;
+    const { zxid, session } = change;
+    if (session === zxid) {
+      this.#opened.delete(session);
+    } else {
+      this.#closesInFlight.delete(session);
+      this.#closing.delete(session);
+    }
+  }
 }

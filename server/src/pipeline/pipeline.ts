@@ -26,8 +26,7 @@ import type { Identities } from './access.js';
 import { Applier } from './apply.js';
 import { Auditor } from './audit.js';
 import type { ClientChannel, ConnectionId } from './client-channel.js';
-import { Connection } from './connection.js';
-import { Connections } from './connections.js';
+import { Connection, Connections } from './connection.js';
 import { EventBudget } from './event-budget.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { HotRequests } from './hot-requests.js';
@@ -35,12 +34,11 @@ import { Authenticator } from './identities.js';
 import { LeftSessions } from './left-sessions.js';
 import { LocalSessions } from './local-sessions.js';
 import { Logins } from './logins.js';
-import { operationName } from './operation-names.js';
 import type { PipelineDependencies, PipelineOptions } from './options.js';
-import { type ForLeader, Outbox } from './outbox.js';
+import { type ForLeader, Outbox, Throttle } from './outbox.js';
+import { operationName } from './request.js';
 import { RequestRates } from './request-rates.js';
 import { HEADER_BYTES, Requests } from './requests.js';
-import { Throttle } from './throttle.js';
 import { Touches } from './touches.js';
 
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */

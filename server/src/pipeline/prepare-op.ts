@@ -2,26 +2,34 @@
  * Checks one operation against the overlay and returns its decided form, or the code of its error.
  *
  * The order of the checks is the contract: clients and their tests rely on which error wins. The
- * changes of an operation that has passed them are in the overlay afterwards. Called by Prepare,
- * both for single requests and for each operation of a multi.
+ * changes of an operation that has passed them are in the overlay afterwards. Called by
+ * TxnPreparer, both for single requests and for each operation of a multi.
  */
 import {
+  CreateFlag,
   ErrorCode,
+  type Int64,
+  isCreateFlag,
+  isEphemeralFlag,
+  isSequentialFlag,
+  isTtlFlag,
+  MarshallingError,
+  OpCode,
   type PathVersionRequest,
   Perms,
   type RaiseSequenceRequest,
   SEQUENCE_MAX,
   type SetAclRequest,
+  TTL_MAX_MS,
   validatePath,
 } from '@rookery/protocol';
 import { parentViewOf, pathViewOf } from '../state/memory/path-view.js';
 import { CONFIG_NODE } from '../state/node-record.js';
 import type { CreateView, SetDataView } from '../state/op-view.js';
-import type { NodeOp, RaiseSequenceOp, SessionId } from '../state/txn.js';
+import type { NodeMode, NodeOp, RaiseSequenceOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester } from './access.js';
 import { legalAcl, type ProvenScheme } from './acl-form.js';
-import { createModeOf } from './create-mode.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { Overlay } from './overlay.js';
 import { PATH_BYTES_MAX } from './path-bound.js';
@@ -206,4 +214,55 @@ export function decideCheck(
   if (!mayDo(context, node.acl, Perms.read)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   return { kind: 'check', path };
+}
+
+/**
+ * Determines what kind of znode a create makes, from its opcode, its flags and its time to live.
+ *
+ * The opcode makes a container or a TTL node, not the flag. Inside a multi it is the other way
+ * round, because ZooKeeper derives the opcode from the flag there. Called by prepare-op and
+ * prepare.
+ */
+interface CreateMode {
+  readonly mode: NodeMode;
+  readonly sequential: boolean;
+  /** 0 except for the mode ttl. */
+  readonly ttlMs: number;
+}
+
+interface AskedMode {
+  readonly flags: number;
+  /** Only createTtl has it; otherwise 0. */
+  readonly askedTtlMs: Int64;
+}
+
+/** Returns the mode, or an error code as the first check of a create. */
+function createModeOf(
+  opcode: number,
+  asked: AskedMode,
+  extendedTypes: boolean,
+): CreateMode | ErrorCode {
+  const { flags } = asked;
+  if (!isCreateFlag(flags)) return ErrorCode.badArguments;
+  if (isTtlFlag(flags) && !extendedTypes) return ErrorCode.unimplemented;
+  if (isTtlFlag(flags) !== (opcode === OpCode.createTtl)) return ErrorCode.badArguments;
+  const sequential = isSequentialFlag(flags);
+  if (opcode === OpCode.createTtl) {
+    const ttlMs = Number(asked.askedTtlMs);
+    if (!(ttlMs >= 1 && ttlMs <= TTL_MAX_MS)) return ErrorCode.badArguments;
+    return { mode: 'ttl', sequential, ttlMs };
+  }
+  if (opcode === OpCode.createContainer) return { mode: 'container', sequential, ttlMs: 0 };
+  return { mode: isEphemeralFlag(flags) ? 'ephemeral' : 'persistent', sequential, ttlMs: 0 };
+}
+
+/**
+ * The opcode of a create within a multi. Throws MarshallingError for a TTL flag without a time to
+ * live: ZooKeeper finds that out only when it reaches the operation, so an earlier error wins.
+ */
+export function multiCreateOpcode(opcode: number, flags: number): number {
+  if (flags === CreateFlag.container) return OpCode.createContainer;
+  if (!isCreateFlag(flags) || !isTtlFlag(flags)) return OpCode.create;
+  if (opcode === OpCode.createTtl) return opcode;
+  throw new MarshallingError(`operation ${opcode} of a multi has no time to live`);
 }

@@ -8,12 +8,16 @@
  */
 import {
   assert,
+  COUNTER_MAX,
   CreateSessionRequest,
+  counterOf,
   ErrorCode,
+  epochOf,
   type ForwardedRequest,
   formatZxid,
   JuteReader,
   MarshallingError,
+  makeZxid,
   OpCode,
   PASSWORD_BYTES,
   PathVersionRequest,
@@ -30,11 +34,9 @@ import type { Reused } from '../state/reused.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { ReapRules } from '../state/tree-reads.js';
-import type { Acl, NodeOp, RaiseSequenceOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import type { Acl, ErrorOp, NodeOp, RaiseSequenceOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
-import { multiCreateOpcode } from './create-mode.js';
-import { type EpochStart, EpochZxids } from './epoch-zxids.js';
-import { failure, multiFailure } from './failure.js';
+import type { SessionsInFlight } from './overlay.js';
 import { Overlay } from './overlay.js';
 import {
   type Decision,
@@ -45,10 +47,10 @@ import {
   decideRaiseSequence,
   decideSetAcl,
   decideSetData,
+  multiCreateOpcode,
 } from './prepare-op.js';
 import { QuotaGuard } from './quota-guard.js';
 import { type AskedOp, RequestViews } from './request-views.js';
-import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, TreeRoom } from './tree-room.js';
 
 /** Where prepared transactions go: ProposalBatcher. */
@@ -81,7 +83,7 @@ export interface WriteRules {
   readonly treeBound: TreeBound;
 }
 
-export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'isEmpty' | 'ownerOf' | 'size'> & {
+type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'isEmpty' | 'ownerOf' | 'size'> & {
   readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'closing'>;
 };
 
@@ -99,7 +101,7 @@ const NO_BYTES = new Uint8Array(0);
 /** How much more the ACLs of a multi may have than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
 
-export class Prepare {
+export class TxnPreparer {
   readonly zxids: Pick<EpochZxids, 'last' | 'left'>;
   /** What is in flight, for deciding what to prepare next. */
   readonly overlay: SeenOverlay;
@@ -375,4 +377,71 @@ function single(decision: Decision | RaiseSequenceOp): TxnOp {
 /** A transaction of the leader's own: no client has requested it. */
 function ownTxn(op: TxnOp, wallMs: number): Txn {
   return { origin: 0, request: 0, session: 0, time: wallMs, op };
+}
+
+/**
+ * Makes the operation of a transaction whose request was refused: it has a zxid and changes
+ * nothing. Called by TxnPreparer.
+ */
+function failure(code: ErrorCode): ErrorOp {
+  return { kind: 'error', code, codes: null };
+}
+
+/** The codes of the operations: 0 before the one that failed, its code, and -2 after it. */
+function multiFailure(
+  code: ErrorCode,
+  at: { readonly failed: number; readonly count: number },
+): ErrorOp {
+  const codes: number[] = [];
+  for (let index = 0; index < at.count; index++) {
+    if (index === at.failed) codes.push(code);
+    else codes.push(index < at.failed ? ErrorCode.ok : ErrorCode.runtimeInconsistency);
+  }
+  return { kind: 'error', code, codes };
+}
+
+/** Where an epoch begins. */
+export interface EpochStart {
+  readonly epoch: number;
+  /** The last zxid of the history from which this leadership starts; all of it is applied. */
+  readonly lastZxid: Zxid;
+  /** The counter of the epoch's first proposal; above 1 only in tests of the rollover. */
+  readonly firstCounter: number;
+}
+
+/**
+ * Hands out the zxids of a leader's epoch, each once, until its counter is used up.
+ *
+ * Invariant: each is above all before it, and of this epoch. Owned by TxnPreparer.
+ */
+class EpochZxids {
+  #last: Zxid;
+  #next: Zxid;
+  #exhausted = false;
+
+  constructor({ epoch, lastZxid, firstCounter }: EpochStart) {
+    assert(epochOf(lastZxid) < epoch, () => `epoch ${epoch} is new after ${formatZxid(lastZxid)}`);
+    this.#last = lastZxid;
+    this.#next = makeZxid(epoch, firstCounter);
+  }
+
+  /** The last zxid that was handed out; before the first, the end of the history. */
+  get last(): Zxid {
+    return this.#last;
+  }
+
+  /** The number that is left. */
+  get left(): number {
+    return this.#exhausted ? 0 : COUNTER_MAX - counterOf(this.#next) + 1;
+  }
+
+  take(): Zxid {
+    assert(!this.#exhausted, () => `no zxid is left after ${formatZxid(this.#last)}`);
+    const zxid = this.#next;
+    assert(zxid > this.#last, () => `${formatZxid(zxid)} comes after ${formatZxid(this.#last)}`);
+    this.#last = zxid;
+    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
+    else this.#next = zxid + 1;
+    return zxid;
+  }
 }

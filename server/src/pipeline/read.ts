@@ -7,24 +7,26 @@
  * anything is written or set, and answered with an error, too. Called by Requests.
  */
 import {
+  AclList,
   ErrorCode,
   ErrorResponse,
   type JuteReader,
   MarshallingError,
   OpCode,
   PathRequest,
+  Perms,
   readString,
   SetWatches2Request,
   SetWatchesRequest,
   WhoAmIResponse,
 } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
+import type { Acl } from '../state/txn.js';
 import type { WatchKind } from '../state/watches.js';
+import { mayDo } from './access.js';
 import { clientInfoOf } from './identities.js';
-import { isListable } from './list-bound.js';
 import { PATH_BYTES_MAX } from './path-bound.js';
-import { readAcl } from './read-acl.js';
-import { mayRead, type ReadScene } from './read-scene.js';
+import { isListable, mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { catchUp, catchUpWithPersistent } from './set-watches.js';
 import { runSpecialRead } from './special-reads.js';
@@ -150,4 +152,31 @@ function writeNode({ state, channel }: ReadScene, { opcode }: ReadHeader, node: 
   if (opcode === OpCode.getData) tree.writeData(node, writer);
   if (listsChildren(opcode)) tree.writeChildren(node, writer);
   if (opcode !== OpCode.getChildren) tree.writeStat(node, writer);
+}
+
+/**
+ * getACL: the list of a znode, for whoever may read or administer it.
+ *
+ * A client that may not administer it does not see the digests, from which a password could be
+ * guessed.
+ */
+function readAcl(scene: ReadScene, xid: number, path: string): void {
+  const { requester, state } = scene;
+  const { writer } = scene.channel;
+  const zxid = state.lastZxid;
+  const node = state.tree.find(path);
+  if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });
+  const acl = state.tree.acl(node);
+  if (!mayDo(requester, acl, Perms.read | Perms.admin)) {
+    return writeError(writer, { xid, zxid, code: ErrorCode.noAuth });
+  }
+  beginReply(writer, xid, zxid);
+  AclList.write(writer, mayDo(requester, acl, Perms.admin) ? acl : acl.map(masked));
+  state.tree.writeStat(node, writer);
+  writer.endFrame();
+}
+
+function masked(acl: Acl): Acl {
+  if (acl.scheme !== 'digest') return acl;
+  return { ...acl, id: acl.id.replace(/:.*/s, ':x') };
 }

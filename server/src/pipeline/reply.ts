@@ -1,5 +1,6 @@
 /**
- * The two forms that every reply has: a header with a body, or a header with an error and no body.
+ * Writes the frames of replies and of watch events. A reply has one of two forms: a header with a
+ * body, or a header with an error and no body.
  * A multi that failed is the exception: its header has error 0, and the errors are in its body.
  *
  * It also writes the whole reply to a sync.
@@ -8,9 +9,13 @@ import {
   decode,
   ErrorCode,
   type JuteWriter,
+  KeeperState,
   MarshallingError,
   PathRequest,
   putLong,
+  ReplyHeader,
+  WATCH_XID,
+  WatcherEvent,
   type Zxid,
 } from '@rookery/protocol';
 
@@ -60,4 +65,29 @@ function pathOfSync(body: Uint8Array): string | null {
     if (!(error instanceof MarshallingError)) throw error;
     return null;
   }
+}
+
+/** The zxid of an event that reports a missed change. */
+export const CATCH_UP_ZXID = -1;
+
+/**
+ * Writes the frame of a watch event.
+ *
+ * `zxid` is that of the transaction that triggered it (ZOOKEEPER-4655), or CATCH_UP_ZXID.
+ */
+interface WatchEvent {
+  readonly zxid: number;
+  readonly type: number;
+  readonly path: string;
+}
+
+/** Returns how many bytes it has. */
+export function writeEvent(writer: JuteWriter, event: WatchEvent): number {
+  const { zxid, type, path } = event;
+  const before = writer.length;
+  writer.beginFrame();
+  ReplyHeader.write(writer, { xid: WATCH_XID, zxid, error: ErrorCode.ok });
+  WatcherEvent.write(writer, { type, state: KeeperState.syncConnected, path });
+  writer.endFrame();
+  return writer.length - before;
 }

@@ -1,6 +1,6 @@
 /**
  * The leader's authority over sessions: it owns their attachments, leases and ends. A request that
- * comes by the newest attachment of its session is passed to Prepare, which decides it.
+ * comes by the newest attachment of its session is passed to TxnPreparer, which decides it.
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
  * role. All requests of all members pass through `onRequest` in the order of their arrival. The
@@ -26,7 +26,7 @@ import type { NodeAges } from '../state/tree-reads.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';
-import { Prepare, type TxnSink } from './prepare.js';
+import { TxnPreparer, type TxnSink } from './prepare.js';
 import type { QuotaExcess } from './quota-guard.js';
 import { Reaper } from './reaper.js';
 import { sameBytes } from './same-bytes.js';
@@ -72,7 +72,7 @@ export interface RequestPreparerDependencies {
 const LEASE_BUCKET_MS = 100;
 
 export class RequestPreparer {
-  readonly #prepare: Prepare;
+  readonly #prepare: TxnPreparer;
   readonly #leases: Leases;
   readonly #ownership = new Ownership();
   readonly #reaper: Reaper;
@@ -89,7 +89,7 @@ export class RequestPreparer {
     const { state, ages, options, random16, sink } = dependencies;
     this.#random16 = random16;
     this.#level = state.level;
-    this.#prepare = new Prepare(state, options, options, sink);
+    this.#prepare = new TxnPreparer(state, options, options, sink);
     this.#leases = new Leases({ slackMs: options.leaseSlackMs, bucketMs: LEASE_BUCKET_MS });
     this.#reaper = new Reaper({ state, ages }, options.reaper, time.nowMs);
     this.#ends = new SessionEnds(state, this.#prepare, options);

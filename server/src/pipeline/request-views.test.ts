@@ -21,7 +21,7 @@ import type { CreateView, SetDataView } from '../state/op-view.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import { Prepare } from './prepare.js';
+import { TxnPreparer } from './prepare.js';
 import { RequestViews } from './request-views.js';
 import { NO_BOUND } from './tree-room.js';
 
@@ -164,7 +164,7 @@ describe('a path that is no valid UTF-8', () => {
     const pathOf = (op: { path: string; data?: Uint8Array | null }) =>
       'data' in op ? { path: op.path, data: op.data } : { path: op.path };
     const start = { epoch: 1, lastZxid: 0, firstCounter: 1 };
-    const prepare = new Prepare(state, RULES, start, { add: keep });
+    const prepare = new TxnPreparer(state, RULES, start, { add: keep });
     const ask = (opcode: number, body: Uint8Array): TxnOp | undefined => {
       const nobody = { session: LOCAL_SESSION, attachment: 0, identities: [] };
       prepare.prepare(1, { ...nobody, request: 7, opcode, body }, 1, () => new Uint8Array(16));

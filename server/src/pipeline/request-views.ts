@@ -1,5 +1,5 @@
 /**
- * Reads the writes of clients in place, for Prepare.
+ * Reads the writes of clients in place, for TxnPreparer.
  *
  * A setData or a create of a request of its own, which nearly all writes are, is read into one
  * object that serves each request. The operations of a multi get objects of their own, because all

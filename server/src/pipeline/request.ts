@@ -1,5 +1,6 @@
 /**
- * The classes of client requests: who answers each opcode, and how.
+ * The classes of client requests: who answers each opcode, and how; what a member without a quorum
+ * refuses, and the short names of operations.
  *
  * It holds only the tables. This member answers a `read` in its place in the session's order, and
  * an `auth` too, which is however decided when it comes. A `sasl` is answered when it comes. A
@@ -8,9 +9,9 @@
  * check outside of a multi (3.9.3) count as unknown.
  */
 import { OpCode, unreachable } from '@rookery/protocol';
-import type { QueueEntry } from './commit-queue.js';
+import type { QueueEntry } from './connection.js';
 
-export type RequestClass = 'read' | 'auth' | 'sasl' | 'write' | 'close' | 'sync' | 'unknown';
+type RequestClass = 'read' | 'auth' | 'sasl' | 'write' | 'close' | 'sync' | 'unknown';
 
 export function classOf(opcode: number): RequestClass {
   switch (opcode) {
@@ -77,6 +78,72 @@ export function kindOf(opcode: number, isLocal: boolean): QueueEntry['kind'] {
     case 'sasl':
     case 'unknown':
       return 'read';
+    default:
+      return unreachable(requestClass);
+  }
+}
+
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [OpCode.create, 'CREA'],
+  [OpCode.create2, 'CREA'],
+  [OpCode.delete, 'DELE'],
+  [OpCode.exists, 'EXIS'],
+  [OpCode.getData, 'GETD'],
+  [OpCode.setData, 'SETD'],
+  [OpCode.getAcl, 'GETA'],
+  [OpCode.setAcl, 'SETA'],
+  [OpCode.getChildren, 'GETC'],
+  [OpCode.getChildren2, 'GETC'],
+  [OpCode.sync, 'SYNC'],
+  [OpCode.ping, 'PING'],
+  [OpCode.multi, 'MULT'],
+  [OpCode.multiRead, 'MLTR'],
+  [OpCode.createContainer, 'CREA'],
+  [OpCode.createTtl, 'CREA'],
+  [OpCode.reconfig, 'RECO'],
+  [OpCode.checkWatches, 'CHKW'],
+  [OpCode.removeWatches, 'REMW'],
+  [OpCode.addWatch, 'ADDW'],
+  [OpCode.setWatches2, 'STW2'],
+  [OpCode.getEphemerals, 'GETE'],
+  [OpCode.getAllChildrenNumber, 'GETACN'],
+  [OpCode.getChildrenPage, 'GETP'],
+  [OpCode.raiseSequence, 'RAIS'],
+  [OpCode.setWatches, 'SETW'],
+  [OpCode.createSession, 'SESS'],
+  [OpCode.closeSession, 'CLOS'],
+]);
+
+/**
+ * The short names, mostly of four letters, by which `cons` names operations. Tools parse them.
+ *
+ * The most frequent ones are not looked up.
+ */
+export function operationName(opcode: number): string {
+  if (opcode === OpCode.getData) return 'GETD';
+  if (opcode === OpCode.setData) return 'SETD';
+  return NAMES.get(opcode) ?? 'NA';
+}
+
+/**
+ * Read-only mode: what a member without a quorum answers to a client that allows it.
+ *
+ * It answers reads of what is applied, and nothing that could change anything or asks what the
+ * quorum has agreed on.
+ *
+ * Such a request is answered -119 at once, and the connection stays.
+ */
+export function isRefusedReadOnly(requestClass: RequestClass): boolean {
+  switch (requestClass) {
+    case 'write':
+    case 'sync':
+      return true;
+    case 'read':
+    case 'auth':
+    case 'sasl':
+    case 'close':
+    case 'unknown':
+      return false;
     default:
       return unreachable(requestClass);
   }

@@ -19,21 +19,19 @@ import {
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Reused } from '../state/reused.js';
 import type { Txn } from '../state/txn.js';
+import type { WatchTable } from '../state/watches.js';
 import type { Requester } from './access.js';
-import { answerBytesOf, isListing, LARGE_BYTES } from './answer-size.js';
 import type { Applier } from './apply.js';
+import type { Auditor } from './audit.js';
 import type { ConnectionId, ReplyRecord } from './client-channel.js';
-import type { QueueEntry } from './commit-queue.js';
-import type { Connection } from './connection.js';
-import { DueSyncs } from './due-syncs.js';
+import type { Connection, Connections, QueueEntry } from './connection.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
-import { operationName } from './operation-names.js';
+import type { Logins } from './logins.js';
+import type { Outbox, Throttle } from './outbox.js';
 import { type ReadHeader, runRead, runWatchesPart } from './read.js';
-import { isRefusedReadOnly } from './read-only.js';
-import { type ReadScene, ReadScenes } from './read-scene.js';
+import { answerBytesOf, isListing, LARGE_BYTES, type ReadScene, ReadScenes } from './read-scene.js';
 import { beginReply, writeError, writeSyncReply } from './reply.js';
-import { classOf, classOfStranger, kindOf } from './request.js';
-import type { RequestsParts } from './requests-parts.js';
+import { classOf, classOfStranger, isRefusedReadOnly, kindOf, operationName } from './request.js';
 import { isDivided, partsOf } from './set-watches.js';
 
 /** xid and type: the RequestHeader. */
@@ -479,4 +477,45 @@ export class Requests {
 /** Whoever has not proved what this member asks for is refused as a whole, and hears of nothing. */
 function isInParts({ isAdmitted }: Connection, opcode: number, bodyBytes: number): boolean {
   return isAdmitted && isDivided(opcode, bodyBytes);
+}
+
+/** The parts that Requests works with; Pipeline owns all of them. */
+interface RequestsParts {
+  readonly outbox: Outbox;
+  readonly throttle: Throttle;
+  readonly logins: Logins;
+  readonly watches: WatchTable;
+  readonly connections: Connections;
+  /** Null where nothing is audited. */
+  readonly auditor: Auditor | null;
+  /** The operations of one multiRead. */
+  readonly multiOpsMax: number;
+}
+
+const NONE: readonly Connection[] = [];
+
+/**
+ * Syncs that the leader has confirmed and whose zxid this member has not applied yet. Used by
+ * Requests.
+ */
+class DueSyncs {
+  /** In the order of their zxids, which never fall. */
+  #due: { readonly zxid: Zxid; readonly connection: Connection }[] = [];
+
+  add(zxid: Zxid, connection: Connection): void {
+    this.#due.push({ zxid, connection });
+  }
+
+  /** Removes those that may be answered once `zxid` is applied; their connections may be gone. */
+  takeUpTo(zxid: Zxid): readonly Connection[] {
+    const [first] = this.#due;
+    if (first === undefined || first.zxid > zxid) return NONE;
+    let count = this.#due.findIndex((due) => due.zxid > zxid);
+    if (count < 0) count = this.#due.length;
+    return this.#due.splice(0, count).map((due) => due.connection);
+  }
+
+  clear(): void {
+    this.#due = [];
+  }
 }

@@ -18,7 +18,7 @@ import { expect, it } from 'vitest';
 import type { SaslServer } from '../security/sasl.js';
 import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble, type TestEnsembleOptions } from '../simulated/pipeline/test-ensemble.js';
-import { isDistinguishedName, isSaslUser } from './names-in-acls.js';
+import { isDistinguishedName, isSaslUser } from './acl-form.js';
 
 const SUBJECT = 'CN=client one,O=Ex\\, Inc,C=DE';
 const X509 = [{ scheme: 'x509', id: SUBJECT }];

@@ -14,7 +14,7 @@
 import { Fifo, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
-import type { Prepare, SessionEnd } from './prepare.js';
+import type { SessionEnd, TxnPreparer } from './prepare.js';
 
 /** The ephemerals that one transaction deletes for the end of a session: one or two ms. */
 export const EPHEMERALS_PER_PART_MAX = 256;
@@ -34,7 +34,7 @@ interface Part {
 
 export class SessionEnds {
   readonly #state: ReplicatedState;
-  readonly #prepare: Prepare;
+  readonly #prepare: TxnPreparer;
   readonly #partMax: number;
   /** Sessions whose end is decided, the one that has waited longest first. */
   readonly #waiting = new Fifo<SessionEnd>();
@@ -45,7 +45,7 @@ export class SessionEnds {
   /** Continues with sessions that an earlier leader has left closing; nobody waits for them. */
   constructor(
     state: ReplicatedState,
-    prepare: Prepare,
+    prepare: TxnPreparer,
     { ephemeralsPerPartMax }: SessionEndsOptions,
   ) {
     this.#state = state;

@@ -26,9 +26,9 @@ import {
 } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
 import type { WatchMode } from '../state/watches.js';
-import { CATCH_UP_ZXID, writeEvent } from './event.js';
 import { isTooLong } from './path-bound.js';
 import { mayRead, type ReadScene } from './read-scene.js';
+import { CATCH_UP_ZXID, writeEvent } from './reply.js';
 
 /**
  * The bytes of the paths of one part. Some 1,500 paths of usual length take about 1 ms, a tenth of

@@ -7,8 +7,7 @@
  * Called by Pipeline.
  */
 import type { SessionId } from '../state/txn.js';
-import type { Connection } from './connection.js';
-import type { Connections } from './connections.js';
+import type { Connection, Connections } from './connection.js';
 import { isLocalId, type LocalSessions } from './local-sessions.js';
 
 export class Touches {

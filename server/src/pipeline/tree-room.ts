@@ -8,8 +8,8 @@
  *
  * The growth of each transaction in flight is kept until it is applied, when the state's own count
  * includes it. What a decision leaves out (quota statistics, an ACL list that is no longer used,
- * what a closing session takes with it) is therefore missing only until then. Called by Prepare and
- * prepare-op.
+ * what a closing session takes with it) is therefore missing only until then. Called by
+ * TxnPreparer and prepare-op.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
 import type { WithPath } from '../state/memory/path-view.js';

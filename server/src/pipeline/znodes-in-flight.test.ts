@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PathView, pathViewOf } from '../state/memory/path-view.js';
 import { NO_NODE } from '../state/tree.js';
-import { type ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
+import { type ZnodeInFlight, ZnodesInFlight } from './overlay.js';
 
 /** A path with one of `hashes` hashes, and its node in the tree, if it has one. */
 function located(path: string, hashes: number, node = NO_NODE): PathView {

@@ -9,7 +9,7 @@ export const decisionMutants: readonly Mutant[] = [
     name: 'failed-multi-not-rolled-back',
     area: 'pipeline',
     breaks: 'a multi that failed leaves nothing behind in the overlay',
-    in: 'Prepare.#multi',
+    in: 'TxnPreparer.#multi',
     find: `{
         this.#overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });
@@ -22,7 +22,7 @@ export const decisionMutants: readonly Mutant[] = [
     name: 'failed-multi-applied-in-part',
     area: 'pipeline',
     breaks: 'a multi is applied completely or not at all',
-    in: 'Prepare.#multi',
+    in: 'TxnPreparer.#multi',
     find: `{
         this.#overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });

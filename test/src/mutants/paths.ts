@@ -37,7 +37,7 @@ export const pathMutants: readonly Mutant[] = [
     area: 'pipeline',
     // The first operations are done, and the others are forgotten.
     breaks: 'a multi is done completely or not at all',
-    in: 'Prepare.#multi',
+    in: 'TxnPreparer.#multi',
     find: 'return failure(ErrorCode.badArguments);',
     replace: `{
         const ops = requests.slice(0, this.#rules.multiOpsMax);

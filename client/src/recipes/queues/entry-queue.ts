@@ -10,7 +10,7 @@ import type { Client } from '../../api/client.js';
 import type { Codec } from '../../api/codec.js';
 import type { Acl } from '../../api/values.js';
 import type { Doubt } from '../shared/doubt.js';
-import { asDoubtful } from '../shared/doubt.js';
+import { withAmbiguity } from '../shared/doubt.js';
 import { ensureThere } from '../shared/idempotent.js';
 import { bounds, persist, type Within } from '../shared/persist.js';
 import type { WaitOptions } from '../shared/wait-scope.js';
@@ -122,7 +122,7 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
 
   /** The number of entries that are not removed, including locked ones. */
   async size(options: WaitOptions = {}): Promise<number> {
-    return await asDoubtful(this.client, this.path, options, (within) =>
+    return await withAmbiguity(this.client, this.path, options, (within) =>
       persist(this.client, within, async () => {
         await this.client.sync(this.path, bounds(within));
         return (await this.client.exists(this.path, bounds(within)))?.numChildren ?? 0;
@@ -167,7 +167,7 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
   }
 
   async #take(options: WaitOptions, { onSessionLost }: SessionLossOptions): Promise<QueueEntry<T>> {
-    return await asDoubtful(
+    return await withAmbiguity(
       this.client,
       this.path,
       { ...options, onSessionLost },
@@ -180,7 +180,7 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
     attempt: (within: Within, doubt: Doubt) => Promise<Result>,
   ): Promise<Result> {
     const { onSessionLost } = this.options;
-    return await asDoubtful(this.client, this.path, { ...options, onSessionLost }, attempt);
+    return await withAmbiguity(this.client, this.path, { ...options, onSessionLost }, attempt);
   }
 
   async #claim(entry: Entry, within: Within, doubt: Doubt): Promise<QueueEntry<T> | null> {

@@ -8,7 +8,7 @@ import { joinPath } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import { TransactionError } from '../../api/errors.js';
 import type { Acl, Data } from '../../api/values.js';
-import { asDoubtful } from '../shared/doubt.js';
+import { withAmbiguity } from '../shared/doubt.js';
 import type { WaitOptions } from '../shared/wait-scope.js';
 import { commitOnce } from './commit-once.js';
 
@@ -31,7 +31,7 @@ export async function putEntries(
   options: WaitOptions,
 ): Promise<void> {
   if (entries.length === 0) return;
-  await asDoubtful(client, plan.directory, options, async (within, doubt) => {
+  await withAmbiguity(client, plan.directory, options, async (within, doubt) => {
     const { acl, directory, marks } = plan;
     const given = acl === undefined ? {} : { acl };
     const ops = entries.map(({ head, data }) => {

@@ -8,7 +8,7 @@ import type { Client } from '../../api/client.js';
  * Settles with the work, or resolves at once while there is no connection. The work then continues,
  * and its later rejection is not reported.
  */
-export async function unlessAway(client: Client, work: Promise<unknown>): Promise<void> {
+export async function ignoreIfDisconnected(client: Client, work: Promise<unknown>): Promise<void> {
   work.catch(() => {
     // A caller that still waits receives the error; otherwise nobody needs it.
   });

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { newWorld, turns, until } from '../../testing/lock-world.js';
 import { NodeCache } from '../node-cache.js';
 import { Queue } from '../queue.js';
-import { Changes, untilSo } from './changes.js';
+import { Changes, waitUntil } from './changes.js';
 
 it('a wait that was taken back or given up is not registered any more', async () => {
   const { one, surroundings } = newWorld();
   const changes = new Changes();
-  const wait = untilSo(one, changes, { path: '/a', timeoutMs: 10 }, () => null);
+  const wait = waitUntil(one, changes, { path: '/a', timeoutMs: 10 }, () => null);
   wait.catch(() => {});
   expect(changes.waiterCount).toBe(1);
   surroundings.advance(10);

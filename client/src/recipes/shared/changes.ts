@@ -61,7 +61,7 @@ export class Changes {
 /**
  * Resolves with the first value of `read` that is not null; rejects with its error if it throws.
  */
-export async function untilSo<T>(
+export async function waitUntil<T>(
   client: Client,
   changes: Changes,
   options: WaitOptions & { readonly path: string },

@@ -18,7 +18,7 @@ export interface Doubt {
  * Runs an attempt in the client's session. An error after which it may nevertheless be done is
  * marked as ambiguous.
  */
-export async function asDoubtful<T>(
+export async function withAmbiguity<T>(
   client: Client,
   path: string,
   options: WaitOptions & { readonly onSessionLost?: 'fail' | 'rejoin' | undefined },

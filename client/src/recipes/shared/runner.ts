@@ -8,7 +8,7 @@
 import type { Client } from '../../api/client.js';
 import { ClientClosedError } from '../../api/errors.js';
 import type { Supervised } from './background-recipe.js';
-import { Changes, untilSo } from './changes.js';
+import { Changes, waitUntil } from './changes.js';
 import { RecipeStateError, WaitTimeoutError } from './errors.js';
 import { type BackgroundStatus, type FailureListener, Failures } from './failures.js';
 import type { Within } from './persist.js';
@@ -88,7 +88,7 @@ export class Runner implements Supervised {
    */
   async until<T>(options: WaitOptions, read: () => T | null): Promise<T> {
     const { client, path } = this.#options;
-    return await untilSo(client, this.changes, { ...options, path }, () => {
+    return await waitUntil(client, this.changes, { ...options, path }, () => {
       const value = read();
       if (value !== null) return value;
       if (this.#failures.last !== null) throw this.#failures.last.error;

@@ -27,7 +27,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'tree-bound-keeps-what-failed',
     area: 'named',
-    in: 'Prepare.prepare',
+    in: 'TxnPreparer.prepare',
     find: "if (op.kind !== 'error') this.#room.commit(zxid);",
     replace: 'this.#room.commit(zxid);',
     breaks: 'a multi that failed takes no space',
