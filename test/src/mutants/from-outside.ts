@@ -49,14 +49,6 @@ export const outsideMutants: readonly Mutant[] = [
     replace: 'const hasHeard = emit(watcher, eventType, path);',
   },
   {
-    name: 'recursive-watch-misses-the-newborn',
-    area: 'state',
-    breaks: 'a recursive watch on a znode that is created later hears of what is below it',
-    in: 'WatchTable.#withStanding',
-    find: "if (kind === 'created' && recursive.hasPath(path)) this.#nodes.put(path, node);",
-    replace: '',
-  },
-  {
     name: 'multi-undone-in-order',
     area: 'pipeline',
     breaks: 'a multi that failed leaves nothing behind, though it changed a znode twice',
@@ -87,13 +79,5 @@ export const outsideMutants: readonly Mutant[] = [
     in: 'readSegment',
     find: 'return await makeDurable(file, newest, reader.position);',
     replace: 'return newest < 0 ? await makeDurable(file, newest, reader.position) : undefined;',
-  },
-  {
-    name: 'mark-stays-behind-a-truncation',
-    area: 'storage',
-    breaks: 'a log that was truncated is not mistaken for one that has lost its end',
-    in: 'Storage.truncate',
-    find: 'if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });',
-    replace: 'if (after < 0) await this.#meta.change({ recordedZxid: after });',
   },
 ];

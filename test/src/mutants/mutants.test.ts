@@ -5,8 +5,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allMutants } from './index.js';
-import type { Mutant } from './mutant.js';
+import { allMutants, seededMutants } from './index.js';
+import { type Edit, editsOf, type Mutant } from './mutant.js';
 import { scenarioMutants } from './named/index.js';
 import { Sources } from './sources.js';
 import { parse } from './syntax.js';
@@ -27,6 +27,11 @@ const METHOD =
 function changed(text: string, edit: Partial<Mutant> = {}): string | undefined {
   const file = 'server/src/zab/quorum.ts';
   return new Sources(new Map([[file, text]])).mutated({ ...EXAMPLE, ...edit }).get(file);
+}
+
+/** What is the same for two edits that do the same. */
+function bugOf(edit: Edit): readonly string[] {
+  return [edit.in, edit.find, edit.replace].map((text) => text.replace(/\s+/g, ' '));
 }
 
 /** Whether a string of a test file, with the words of a table of cases in it, is this title. */
@@ -95,6 +100,12 @@ describe('the mutants', () => {
       return !strings.some((string) => isTitle(string.slice(1, -1), name));
     });
     expect(missing.map(({ name, scenario }) => `${name}: ${scenario.name}`)).toEqual([]);
+  });
+
+  it('are different bugs, if the simulator hunts them', () => {
+    const bugs = seededMutants.map((mutant) => JSON.stringify(editsOf(mutant).map(bugOf)));
+    const twice = seededMutants.filter((_, index) => bugs.indexOf(bugs[index] ?? '') !== index);
+    expect(twice.map(({ name }) => name)).toEqual([]);
   });
 
   it('have unique names', () => {

@@ -227,15 +227,6 @@ export const storageMutants: readonly Mutant[] = [
     replace: 'if (newest === null || logSeq < 0) $BODY',
   },
   {
-    name: 'left-write-not-made-durable',
-    area: 'storage',
-    breaks: 'what a start reads from the last process is durable before it is relied on',
-    aim: ['kinds=["crash-at-change","crash"]', 'members=3'],
-    in: 'readSegment',
-    find: 'return await makeDurable(file, newest, reader.position);',
-    replace: 'return newest < 0 ? await makeDurable(file, newest, reader.position) : undefined;',
-  },
-  {
     name: 'salt-ignored',
     area: 'storage',
     breaks: 'the content of a file before it was recycled does not count as a record',
