@@ -24,12 +24,13 @@
  *   npx vitest run server/src/zab       one folder
  *
  * What runs depends on the commit alone: every random choice is made from a fixed seed, which
- * ROOKERY_TEST_SEED replaces.
+ * ROOKERY_TEST_SEED replaces. ROOKERY_FRESH_SEED replaces it only where that takes no longer.
  */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { KEEPS_SEED } from './scripts/fresh-choices.mjs';
 import SlowestFirst from './scripts/slowest-first.mjs';
 
 const source = (path: string) => fileURLToPath(new URL(`./${path}/index.ts`, import.meta.url));
@@ -62,6 +63,7 @@ const isRequired = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';
 const expectedWarnings = ['ROOKERY_RECIPE_FAILED', 'ROOKERY_NO_SERVER'];
 const seeded = {
   execArgv: expectedWarnings.map((code) => `--disable-warning=${code}`),
+  env: { ROOKERY_KEEPS_SEED: KEEPS_SEED.source },
   setupFiles: [fileURLToPath(new URL('./test/src/harness/seeded-properties.ts', import.meta.url))],
 };
 const unit = {
@@ -132,7 +134,7 @@ export default defineConfig({
           name: 'zookeeper',
           include: !isShort && (hasZooKeeper || isRequired) ? testsIn('client') : [],
           exclude: ['test/src/client/rookery-only/**'],
-          env: { ROOKERY_E2E_PRODUCT: 'apache' },
+          env: { ...together.env, ROOKERY_E2E_PRODUCT: 'apache' },
         },
       },
       {

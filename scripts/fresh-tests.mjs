@@ -11,19 +11,12 @@ import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { KEEPS_SEED } from './fresh-choices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGES = ['protocol', 'server', 'client', 'console', 'cli', 'bench', 'test'];
 /** What a test that takes its choices from the seed has in its text. */
 const SEEDED = /from 'fast-check'|Random\.forTest\(|testSeed\(/;
-/**
- * Those with a name here take minutes for each seed, and the simulator makes their choices, too.
- * Those in `one-at-a-time/` let nothing run beside them. What they choose at random, garbage and the
- * order of members, other tests choose, too.
- */
-const LEFT_OUT =
-  /\/one-at-a-time\/|\/(chaos|disk-bound|mutants|caches|watch-replica|lease-chaos|moving\/mirror|soak|test-seed)\.test\.ts$/;
-
 const seed = process.env.ROOKERY_TEST_SEED || `${randomInt(2 ** 32)}`;
 const files = PACKAGES.flatMap(testFiles).filter(isSeeded);
 console.log(`fresh choices: ROOKERY_TEST_SEED=${seed} npm run test:fresh   repeats them`);
@@ -45,5 +38,5 @@ function testFiles(name) {
 }
 
 function isSeeded(path) {
-  return !LEFT_OUT.test(path) && SEEDED.test(readFileSync(join(root, path), 'utf8'));
+  return !KEEPS_SEED.test(path) && SEEDED.test(readFileSync(join(root, path), 'utf8'));
 }

@@ -10,7 +10,7 @@ import { relative } from 'node:path';
 import { BaseSequencer } from 'vitest/node';
 
 const SECONDS = {
-  'test/src/simulator-runs/short/simulation.test.ts': 120,
+  'test/src/simulator-runs/short/simulation.test.ts': 240,
   'test/src/simulator-runs/interrupted-mutants.test.ts': 35,
   'test/src/simulator-runs/mutants.test.ts': 60,
   'test/src/e2e/chaos.test.ts': 77,

@@ -3,6 +3,7 @@
  * failure the one command that repeats it. Used next to vitest's own reporter.
  */
 import { relative } from 'node:path';
+import { KEEPS_SEED } from './fresh-choices.mjs';
 
 const SLOWEST = 10;
 /** Faster files are not worth a line. */
@@ -33,7 +34,9 @@ export default class TestReporter {
 /** A command for each failed test; for a file that failed as a whole, one for the file. */
 function repeatCommands(module) {
   if (module.state() !== 'failed') return [];
-  const seed = process.env.ROOKERY_TEST_SEED;
+  const { ROOKERY_TEST_SEED, ROOKERY_FRESH_SEED } = process.env;
+  const isFresh = ROOKERY_FRESH_SEED !== undefined && !KEEPS_SEED.test(module.moduleId);
+  const seed = isFresh ? ROOKERY_FRESH_SEED : ROOKERY_TEST_SEED;
   const command = [
     ...(seed === undefined ? [] : [`ROOKERY_TEST_SEED=${seed}`]),
     ...['npx vitest run --project', projectOf(module), pathOf(module)],
