@@ -260,6 +260,7 @@ export class Driver {
     for (const { peer, link } of heard) this.#step({ kind: 'heard', peer, link });
     this.#step(input);
     this.#tellRoom();
+    this.#step({ kind: 'pace', share: this.#pipeline.deliveryShare });
     this.#clock.onTick(this.keeper.state);
     if (nowMs - this.#heartbeatAtMs >= this.#parts.options.heartbeatMs) {
       this.#heartbeatAtMs = nowMs;

@@ -44,6 +44,8 @@ import { Touches } from './touches.js';
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */
 type Serving = 'nobody' | 'all' | 'readOnly';
 
+/** With so many permanent watchers a part of history is half as large as without any. */
+const FEW_HEARERS = 128;
 const READS_HAVE_GROWN = 'what it reads before a write has become too large for one turn';
 const EVENTS_EXCEEDED = 'one turn had too many watch events, it heard most of them';
 const WATCHES_EXCEEDED = 'all watches of this member take too much memory, it holds most of them';
@@ -151,6 +153,16 @@ export class Pipeline {
     if (!isServing) return;
     this.#requests.onTick((connection) => this.#takeEarly(connection));
     this.#endFinished();
+  }
+
+  /**
+   * The share of the usual part of history that is to be applied at a time, so that the events of a
+   * part are about as many whether ten or ten thousand connections watch permanently.
+   */
+  get deliveryShare(): number {
+    const hearers =
+      this.watches.counts('recursive').watchers + this.watches.counts('persistent').watchers;
+    return FEW_HEARERS / (FEW_HEARERS + hearers);
   }
 
   /**

@@ -3,7 +3,7 @@
  * and serves when all is applied. Method: memory ensembles whose parts are single proposals; what
  * each step delivers, and what is flushed in between.
  */
-import type { PeerId, Zxid } from '@rookery/protocol';
+import { AddWatchRequest, OpCode, type PeerId, type Zxid } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import type { MemberObserver } from '../driver/parts.js';
 import { ClientPort } from '../net/client-port.js';
@@ -50,6 +50,7 @@ function note(course: Course, output: ZabOutput): void {
   course.push({ delivered: output.batch.count, last: output.batch.last });
 }
 
+const RECURSIVE = 1;
 const MISSED = 200;
 /** What it finds in its own log, in one piece. */
 const BEFORE = 10;
@@ -93,22 +94,39 @@ describe('much committed history', () => {
   });
 
   it('is delivered in small parts even if it came in one batch', async () => {
-    const parts: number[] = [];
-    const observer = (): MemberObserver => ({
-      onRecovered: () => undefined,
-      onApplied: () => undefined,
-      onStep: (_input: ZabInput, outputs: readonly ZabOutput[]) => {
-        for (const output of outputs)
-          if (output.kind === 'deliver') parts.push(output.batch.bytes.length);
-      },
-    });
-    const ensemble = await serving({ size: 1, observer });
-    const client = await connected(ensemble, 1);
-    await write(ensemble, client, names('many', 3 * MISSED));
-    expect(parts.reduce((total, bytes) => total + bytes, 0)).toBeGreaterThan(100_000);
+    const parts = await partsOfOneBatch({ watchers: 0 });
     expect(Math.max(...parts)).toBeLessThanOrEqual(32 << 10);
   });
+
+  it('is delivered in smaller parts while many hear of each change', async () => {
+    const parts = await partsOfOneBatch({ watchers: 128 });
+    expect(Math.max(...parts)).toBeLessThanOrEqual(16 << 10);
+  });
 });
+
+/** The bytes of each part of more than 100,000 bytes that one client wrote at once. */
+async function partsOfOneBatch(by: { readonly watchers: number }): Promise<readonly number[]> {
+  const parts: number[] = [];
+  const observer = (): MemberObserver => ({
+    onRecovered: () => undefined,
+    onApplied: () => undefined,
+    onStep: (_input: ZabInput, outputs: readonly ZabOutput[]) => {
+      for (const output of outputs)
+        if (output.kind === 'deliver') parts.push(output.batch.bytes.length);
+    },
+  });
+  const ensemble = await serving({ size: 1, observer });
+  const client = await connected(ensemble, 1);
+  for (let count = 0; count < by.watchers; count++) {
+    const watcher = await connected(ensemble, 1);
+    watcher.send(OpCode.addWatch, AddWatchRequest, { path: '/', mode: RECURSIVE });
+  }
+  await ensemble.timers.advance(1_000);
+  parts.length = 0;
+  await write(ensemble, client, names('many', 3 * MISSED));
+  expect(parts.reduce((total, bytes) => total + bytes, 0)).toBeGreaterThan(100_000);
+  return parts;
+}
 
 /** What a member does when it applies some writes at once, each in so many ms. */
 async function courseOfWrites({ partMs }: { readonly partMs: number }): Promise<string> {

@@ -78,6 +78,8 @@ export class Member {
   followedInVain = 0;
   /** Since when storage has had work without completing any, in ms; otherwise null. */
   writingSinceMs: number | null = null;
+  /** The share of `deliveryBytesMax` that one step delivers. */
+  pace = 1;
   round = 0;
   ensembleId: string;
   founded: boolean;
@@ -393,8 +395,8 @@ export class Member {
   /** Delivers one part, which takes some ms, so that heartbeats and clients come in between. */
   deliverReady(): void {
     if (!this.hasMore) return;
-    const { deliveryBytesMax } = this.options;
-    const batches = this.history.slice(this.#delivered, this.#ready, deliveryBytesMax);
+    const bytesMax = this.pace * this.options.deliveryBytesMax;
+    const batches = this.history.slice(this.#delivered, this.#ready, bytesMax);
     assert(batches[0]?.previous === this.#delivered, 'delivery would leave a hole');
     for (const batch of batches) {
       this.#delivered = batch.last;

@@ -71,6 +71,8 @@ export type ZabInput =
   | { readonly kind: 'distrust'; readonly reason: string }
   /** How much room there is on the disk of this member; `enough` until it is told. */
   | { readonly kind: 'room'; readonly room: DiskRoom }
+  /** From now on one step delivers this share of `deliveryBytesMax`; 1 until it is told. */
+  | { readonly kind: 'pace'; readonly share: number }
   /** The log now starts after `base`. */
   | { readonly kind: 'purged'; readonly base: Zxid }
   /** Deliver the next part of what is ready. Given while the core `hasMore`, spread over turns. */
@@ -207,7 +209,8 @@ export interface ZabOptions {
   /** The same while a learner is brought up to date. */
   readonly learnerWindowBytesMax: number;
   /**
-   * Bytes of proposals that one step delivers; heartbeats and clients wait while they are applied.
+   * Bytes of proposals that one step delivers at most, and one proposal at least; heartbeats and
+   * clients wait while they are applied.
    */
   readonly deliveryBytesMax: number;
   /** Bytes of proposals that are sent from memory to a learner at a time. */

@@ -167,6 +167,9 @@ export class Zab {
         return this.#onDistrust(input.reason);
       case 'room':
         return this.#onRoom(input.room);
+      case 'pace':
+        this.#member.pace = input.share;
+        return;
       case 'purged':
         // After a giveUp the purge concerns a log that is no longer used.
         if (this.#member.sound) this.#member.history.onPurged(input.base);
