@@ -8,7 +8,6 @@
  */
 import {
   OperatorError,
-  readSnapshot,
   readSnapshotFile,
   type SnapshotFacts,
   SnapshotFileError,
@@ -16,7 +15,7 @@ import {
 } from '@rookery/server';
 import { counted } from '../terminal/numbers.js';
 import { print } from './print.js';
-import { snapshotText } from './snapshot-text.js';
+import { type FormattedNode, snapshotText } from './snapshot-text.js';
 
 interface InspectCommand {
   readonly file: string;
@@ -56,6 +55,10 @@ const SUBTREES_MAX = 20;
 const CONTAINER_OWNER = -(2n ** 63n);
 const TTL_MARK = 0xffn;
 
+/** Of a znode that waits to be printed, beside its path and its data. */
+const NODE_BYTES = 400;
+const HELD_BYTES_MAX = 2 ** 31;
+
 /** Resolves with the exit code. */
 export async function runInspect({ file, format, withData }: InspectCommand): Promise<number> {
   try {
@@ -79,21 +82,33 @@ export async function runInspect({ file, format, withData }: InspectCommand): Pr
 }
 
 async function printAsFormatter(file: string, withData: boolean): Promise<void> {
-  const { zxid, bytes } = await readSnapshotFile(file);
-  const nodes: SnapshotNode[] = [];
-  const { sessions, digest } = readSnapshot(bytes, (node) => nodes.push(node));
+  const nodes: FormattedNode[] = [];
+  let heldBytes = 0;
+  const { zxid, sessions, digest } = await readSnapshotFile(file, ({ data, ...node }) => {
+    const dataBytes = data?.length ?? 0;
+    heldBytes += NODE_BYTES + node.path.length + (withData ? dataBytes : 0);
+    if (heldBytes > HELD_BYTES_MAX) throw new OperatorError(tooLarge(file));
+    // The data is a part of a larger piece of memory.
+    nodes.push({ node, data: withData && data !== null ? Buffer.from(data) : null, dataBytes });
+  });
   const last = zxid ?? digest?.zxid ?? 0n;
   for (const text of snapshotText({ nodes, sessions, zxid: last, withData })) await print(text);
 }
 
+function tooLarge(file: string): string {
+  return (
+    `${file} is too large to be printed as ZooKeeper's SnapshotFormatter does it: its znodes are ` +
+    `sorted in memory, in at most ${HELD_BYTES_MAX} bytes. Without --format, it takes any size`
+  );
+}
+
 /** Rejects with SnapshotFileError for a damaged file, otherwise with the system's error. */
 async function inspectSnapshot(file: string): Promise<SnapshotReport> {
-  const { zxid, bytes } = await readSnapshotFile(file);
   const tally = new Tally();
-  const facts = readSnapshot(bytes, (node) => tally.add(node));
+  const facts = await readSnapshotFile(file, (node) => tally.add(node));
   return {
     file,
-    zxid: zxid === null ? null : hex(zxid),
+    zxid: facts.zxid === null ? null : hex(facts.zxid),
     lastZxid: facts.lastZxid === null ? null : hex(facts.lastZxid),
     sessions: facts.sessions.size,
     znodes: facts.nodes,

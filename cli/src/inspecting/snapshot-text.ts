@@ -15,8 +15,15 @@ const MONTHS = [
   ...['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
 ];
 
+/** Without data where that is not printed: all znodes are held until they are sorted. */
+export interface FormattedNode {
+  readonly node: Omit<SnapshotNode, 'data'>;
+  readonly data: Buffer | null;
+  readonly dataBytes: number;
+}
+
 interface FormattedSnapshot {
-  readonly nodes: readonly SnapshotNode[];
+  readonly nodes: readonly FormattedNode[];
   readonly sessions: ReadonlyMap<bigint, number>;
   readonly zxid: bigint;
   /** Whether data is printed in base64, as ZooKeeper can, instead of its length. */
@@ -28,10 +35,10 @@ export function* snapshotText(snapshot: FormattedSnapshot): Generator<string> {
   const owned = new Map<bigint, number>();
   // ZooKeeper has the root twice in its table.
   yield `ZNode Details (count=${nodes.length + 1}):\n`;
-  for (const node of nodes.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    const { ephemeralOwner: owner } = node;
+  for (const each of nodes.toSorted((a, b) => (a.node.path < b.node.path ? -1 : 1))) {
+    const { ephemeralOwner: owner } = each.node;
     if (ownerKind(owner) === 'session') owned.set(owner, (owned.get(owner) ?? 0) + 1);
-    yield SEPARATOR + nodeText(node, withData);
+    yield SEPARATOR + nodeText(each, withData);
   }
   yield `${SEPARATOR}Session Details (sid, timeout, ephemeralCount):\n`;
   for (const [id, timeoutMs] of sessions) {
@@ -40,8 +47,7 @@ export function* snapshotText(snapshot: FormattedSnapshot): Generator<string> {
   yield `${SEPARATOR}Last zxid: 0x${hex(zxid)}\n`;
 }
 
-function nodeText(node: SnapshotNode, withData: boolean): string {
-  const data = node.data ?? Buffer.alloc(0);
+function nodeText({ node, data, dataBytes }: FormattedNode, withData: boolean): string {
   return [
     node.path === '' ? '/' : node.path,
     `  cZxid = ${paddedHex(node.czxid)}`,
@@ -53,7 +59,7 @@ function nodeText(node: SnapshotNode, withData: boolean): string {
     `  dataVersion = ${node.version}`,
     `  aclVersion = ${node.aversion}`,
     `  ephemeralOwner = ${paddedHex(node.ephemeralOwner)}`,
-    withData ? `  data = ${data.toString('base64')}` : `  dataLength = ${data.length}`,
+    withData ? `  data = ${data?.toString('base64') ?? ''}` : `  dataLength = ${dataBytes}`,
     '',
   ].join('\n');
 }

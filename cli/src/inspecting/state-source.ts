@@ -9,7 +9,6 @@ import {
   exportedNodes,
   loadEnsembleConfig,
   OperatorError,
-  readSnapshot,
   readSnapshotFile,
   readStoppedMember,
   readZooKeeperDirectory,
@@ -37,8 +36,7 @@ export async function readState(
       for (const node of znodes.nodes()) visit(node);
       return lastZxid;
     }
-    const { bytes, zxid } = await readSnapshotFile(source);
-    const { digest } = readSnapshot(bytes, visit);
+    const { zxid, digest } = await readSnapshotFile(source, visit);
     return digest?.zxid ?? zxid;
   } catch (error) {
     if (error instanceof SnapshotFileError || error instanceof ZooKeeperDataError) {

@@ -20,7 +20,6 @@ import {
   OperatorError,
   openDirectoryProblem,
   readBackup,
-  readSnapshot,
   readSnapshotFile,
   removeBackups,
   SnapshotFileError,
@@ -84,11 +83,10 @@ export async function runBackupList(directory: string): Promise<number> {
 export async function runBackupVerify(file: string): Promise<number> {
   try {
     const checksum = await checkChecksum(file);
-    const { bytes } = await readSnapshotFile(file);
-    const { digest, nodes } = readSnapshot(bytes, () => undefined);
-    if (digest === null) throw new SnapshotFileError('it has no digest', bytes.length);
+    const { bytes, digest, nodes } = await readSnapshotFile(file, () => undefined);
+    if (digest === null) throw new SnapshotFileError('it has no digest', bytes);
     if (digest.kept !== digest.computed) {
-      throw new SnapshotFileError('its digest is not that of its znodes', bytes.length);
+      throw new SnapshotFileError('its digest is not that of its znodes', bytes);
     }
     const beside = checksum === 'equal' ? 'SHA-256 equal' : 'no SHA-256 beside it';
     const facts = `${counted(nodes, 'znode')}, digest ${hex(digest.kept)}, ${beside}`;

@@ -16,7 +16,6 @@ import {
   type ReadDirectory,
   type RestorePlan,
   RestorePlanner,
-  readSnapshot,
   readSnapshotFile,
   readZooKeeperDirectory,
   recoveryPlan,
@@ -136,9 +135,10 @@ function membersText(ids: readonly number[]): string {
 
 async function snapshotSource(file: string): Promise<Source> {
   await readable(file, () => checkChecksum(file));
-  const { zxid, bytes } = await readable(file, () => readSnapshotFile(file));
   const planner = new RestorePlanner();
-  const { digest, lastZxid, sessions } = readSnapshot(bytes, (node) => planner.add(node));
+  const { zxid, digest, lastZxid, sessions } = await readable(file, () =>
+    readSnapshotFile(file, (node) => planner.add(node)),
+  );
   const at = zxid ?? lastZxid ?? digest?.zxid ?? null;
   if (at === null) {
     throw new OperatorError(

@@ -1,6 +1,10 @@
 /**
  * Reads jute's fields of a file of ZooKeeper, one after the other. What does not fit is a FileError
- * that names the place: a file that was cut or changed is told, never read past.
+ * that names the place: a file that was cut or changed is reported, never read past.
+ *
+ * It holds all of the file, or a window of it that `refill` moves on. A field that goes beyond a
+ * window which is not the last one is MoreBytesNeeded: its reader begins again from an offset that
+ * it has kept, once there is more.
  */
 
 /** The file is not what it should be; its message has the place, in decompressed bytes. */
@@ -12,18 +16,67 @@ export class FileError extends Error {
   }
 }
 
+/** The file may be whole, and is larger than what can be read; the message says what the bound is. */
+export class FileBoundError extends Error {
+  override readonly name = 'FileBoundError';
+  readonly code = 'ERR_FILE_BOUND';
+}
+
+/** Not an error: the window ends within a field. */
+export class MoreBytesNeeded {
+  /** Those that are missing, at least. */
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    this.bytes = bytes;
+  }
+}
+
+/**
+ * Many times what a request may have. A field is held as a whole, so neither a length that is wrong
+ * nor a file that was made to do harm may decide about memory.
+ */
+export const FIELD_BYTES_MAX = 256 << 20;
+
 /** The length that jute writes for null. */
 export const NO_BYTES = -1;
 
 export class ByteCursor {
-  readonly bytes: Buffer;
+  bytes: Buffer;
   /** The same memory: a DataView reads numbers several times as fast as a Buffer. */
-  readonly view: DataView;
+  view: DataView;
+  /** Within `bytes`. */
   offset = 0;
+  #isLast: boolean;
+  /** The bytes of the file before the window. */
+  #before = 0;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, { isLast = true }: { readonly isLast?: boolean } = {}) {
     this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.view = viewOf(bytes);
+    this.#isLast = isLast;
+  }
+
+  /** The place in the file. */
+  get position(): number {
+    return this.#before + this.offset;
+  }
+
+  /** Whether the window reaches the end of the file. */
+  get isLast(): boolean {
+    return this.#isLast;
+  }
+
+  /** Lets go of what was read, and puts the parts, the next ones of the file, behind the rest. */
+  refill(parts: readonly Buffer[], isLast: boolean): void {
+    this.#before += this.offset;
+    const rest = this.bytes.subarray(this.offset);
+    const [only] = parts;
+    const isOne = rest.length === 0 && parts.length === 1 && only !== undefined;
+    this.bytes = isOne ? only : Buffer.concat([rest, ...parts]);
+    this.view = viewOf(this.bytes);
+    this.offset = 0;
+    this.#isLast = isLast;
   }
 
   get left(): number {
@@ -59,8 +112,9 @@ export class ByteCursor {
   /** A number of elements of at least so many bytes each. */
   count(what: string, leastBytes: number): number {
     const count = this.int(what);
-    if (count < 0 || count * leastBytes > this.left) {
-      throw new FileError(`${what} is ${count}, and there is no room for them`, this.offset - 4);
+    const hasRoom = !this.#isLast || count * leastBytes <= this.left;
+    if (count < 0 || !hasRoom) {
+      throw new FileError(`${what} is ${count}, and there is no room for them`, this.position - 4);
     }
     return count;
   }
@@ -77,7 +131,13 @@ export class ByteCursor {
   length(what: string): number {
     const length = this.int(what);
     if (length < NO_BYTES) {
-      throw new FileError(`the length of ${what} is ${length}`, this.offset - 4);
+      throw new FileError(`the length of ${what} is ${length}`, this.position - 4);
+    }
+    if (length > FIELD_BYTES_MAX) {
+      throw new FileError(
+        `the length of ${what} is ${length}, more than any that can be read (${FIELD_BYTES_MAX})`,
+        this.position - 4,
+      );
     }
     return length;
   }
@@ -100,6 +160,12 @@ export class ByteCursor {
   }
 
   #require(bytes: number, what: string): void {
-    if (bytes > this.left) throw new FileError(`the file ends within ${what}`, this.offset);
+    if (bytes <= this.left) return;
+    if (!this.#isLast) throw new MoreBytesNeeded(bytes - this.left);
+    throw new FileError(`the file ends within ${what}`, this.position);
   }
+}
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

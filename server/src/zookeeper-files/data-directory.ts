@@ -8,11 +8,11 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileError } from './byte-cursor.js';
+import { FileBoundError, FileError } from './byte-cursor.js';
 import { readLogFile } from './log-file.js';
 import { decodeLogRecord, type LogRecord } from './log-record.js';
 import { readSnapshotFile } from './snapshot-file.js';
-import { readSnapshot, type SnapshotDigest } from './snapshot-reader.js';
+import type { SnapshotDigest } from './snapshot-reader.js';
 import { type CounterEnd, ZnodeTable } from './znode-table.js';
 
 export class ZooKeeperDataError extends Error {
@@ -89,9 +89,11 @@ interface Start extends NamedFile {
 async function filesOf(directory: string, name: RegExp): Promise<NamedFile[]> {
   const folder = join(directory, VERSION_DIRECTORY);
   const files: NamedFile[] = [];
-  for (const each of await readdir(folder)) {
-    const [, digits] = name.exec(each) ?? [];
-    if (digits !== undefined) files.push({ path: join(folder, each), zxid: BigInt(`0x${digits}`) });
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const [, digits] = name.exec(entry.name) ?? [];
+    // A link may lead to a disk of its own; a directory is no file that ZooKeeper has made.
+    if (digits === undefined || entry.isDirectory()) continue;
+    files.push({ path: join(folder, entry.name), zxid: BigInt(`0x${digits}`) });
   }
   return files.sort((a, b) => (a.zxid < b.zxid ? -1 : 1));
 }
@@ -101,11 +103,13 @@ async function newestSnapshot(dataDir: string, newestFirst: readonly NamedFile[]
   for (const file of newestFirst) {
     const znodes = new ZnodeTable();
     try {
-      const { bytes } = await readSnapshotFile(file.path);
-      const facts = readSnapshot(bytes, (node) => znodes.add(node));
+      const facts = await readSnapshotFile(file.path, (node) => znodes.add(node));
       const { digest, isUnchanged } = facts;
       return { ...file, znodes, digest, isUnchanged, passedOver, sessions: facts.sessions.size };
     } catch (error) {
+      if (error instanceof FileBoundError) {
+        throw new FileBoundError(`${file.path}: ${error.message}`);
+      }
       if (!(error instanceof FileError)) throw error;
       passedOver.push(`${file.path}: ${error.message}`);
     }

@@ -83,7 +83,7 @@ export async function* readLogFile(path: string): AsyncGenerator<LogEntry> {
 type FileHandle = Awaited<ReturnType<typeof open>>;
 
 /** Reads a file in order, in large parts. */
-class BufferedFile {
+export class BufferedFile {
   /** Bytes of the file that were handed out. */
   offset = 0;
   readonly #file: FileHandle;
@@ -104,6 +104,11 @@ class BufferedFile {
     this.#chunk = this.#chunk.subarray(bytes);
     this.offset += bytes;
     return taken;
+  }
+
+  /** What was read and not handed out, such as the end of a file that is too short. */
+  get rest(): number {
+    return this.#chunk.length;
   }
 
   async close(): Promise<void> {

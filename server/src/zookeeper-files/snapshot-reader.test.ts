@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { adler32Of, snapshotOf } from '../simulated/zookeeper-files/snapshot-writer.js';
 import { FileError } from './byte-cursor.js';
 import type { SnapshotNode } from './snapshot-node.js';
-import { readSnapshot } from './snapshot-reader.js';
+import { readSnapshot, SnapshotReader } from './snapshot-reader.js';
 
 const EMPTY = Buffer.from(
   'WktTTgAAAAL//////////wAAAAAAAAABAAAAAAAAAAEAAAABAAAAAQAAAAV3b3JsZAAAAAZhbnlvbmUAAAAAAAAAAP//////////AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACi96b29rZWVwZXIAAAAA//////////8AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAARL3pvb2tlZXBlci9jb25maWcAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/////wAAAAAAAAAAAAAAAAAAAAAAAAAQL3pvb2tlZXBlci9xdW90YQAAAAD//////////wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEvAAAAALiiO0kAAAABLwAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAJW5PVkAAAABLw==',
@@ -17,6 +17,18 @@ const EMPTY = Buffer.from(
 function read(bytes: Buffer) {
   const nodes: SnapshotNode[] = [];
   const facts = readSnapshot(bytes, (node) => nodes.push(node));
+  return { facts, paths: nodes.map(({ path }) => path), nodes };
+}
+
+/** The same in parts of so many bytes. */
+function readInParts(bytes: Buffer, partBytes: number) {
+  const nodes: SnapshotNode[] = [];
+  const reader = new SnapshotReader((node) => nodes.push(node));
+  for (let at = 0; at < bytes.length; at += partBytes) {
+    reader.push(bytes.subarray(at, at + partBytes));
+  }
+  const facts = reader.end();
+  expect(reader.bytes).toBe(bytes.length);
   return { facts, paths: nodes.map(({ path }) => path), nodes };
 }
 
@@ -34,10 +46,14 @@ it('any single byte that is changed is found, and any end that is missing', () =
     const changed = Buffer.from(EMPTY);
     changed[at] = (changed[at] ?? 0) ^ 0x10;
     expect(() => read(changed), `byte ${at}`).toThrow(FileError);
+    expect(() => readInParts(changed, 1), `byte ${at}`).toThrow(FileError);
   }
   for (let length = 0; length < EMPTY.length; length++) {
     const isWhole = EMPTY.length - length === 33;
-    if (!isWhole) expect(() => read(EMPTY.subarray(0, length)), `${length}`).toThrow(FileError);
+    const cut = EMPTY.subarray(0, length);
+    if (isWhole) continue;
+    expect(() => read(cut), `${length}`).toThrow(FileError);
+    expect(() => readInParts(cut, 7), `${length}`).toThrow(FileError);
   }
 });
 
@@ -50,7 +66,33 @@ it('has parents before children, and each znode once', () => {
 it('a number of elements for which there is no room takes no memory', () => {
   const bytes = snapshotOf(['']);
   bytes.writeInt32BE(0x7fff_ffff, 16);
-  expect(() => read(bytes)).toThrow(/number of sessions is 2147483647, and there is no room/);
+  expect(() => read(bytes)).toThrow('the file ends within a session');
+});
+
+it('is the same in parts of any size', () => {
+  const whole = read(EMPTY);
+  for (let partBytes = 1; partBytes <= EMPTY.length; partBytes++) {
+    expect(readInParts(EMPTY, partBytes)).toEqual(whole);
+  }
+});
+
+it('bytes behind the trailers are damage as soon as there are more than any release writes', () => {
+  const reader = new SnapshotReader(() => undefined);
+  reader.push(EMPTY);
+  const zeros = Buffer.alloc(50);
+  expect(() => reader.push(zeros)).toThrow('more than 54 bytes follow the checksum');
+  expect(() => read(Buffer.concat([EMPTY, Buffer.alloc(1)]))).toThrow('34 bytes follow');
+});
+
+it('a field that is longer than any that can be read takes no memory', () => {
+  const reader = new SnapshotReader(() => undefined);
+  const start = Buffer.alloc(32);
+  EMPTY.copy(start, 0, 0, 24);
+  start.writeInt32BE(0, 20);
+  start.writeInt32BE(0x1000_0001, 28);
+  expect(() => reader.push(start)).toThrow(
+    'the length of the data of a znode is 268435457, more than any that can be read (268435456)',
+  );
 });
 
 it('has the last zxid of ZooKeeper 3.9, alone and behind a digest', () => {
