@@ -10,6 +10,7 @@ export {
   peerAddressOf,
   secureClientAddressOf,
 } from './config/addresses.js';
+export { readFileUpTo, SMALL_FILE_BYTES_MAX } from './config/bounded-file.js';
 export type { Config, ServerAddress } from './config/config.js';
 export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config/config.js';
 export type { LogLevel } from './config/config-schema.js';
@@ -17,6 +18,7 @@ export { checkSettings } from './config/config-schema.js';
 export { missingPeerAuth } from './config/config-security.js';
 export type { FourLetterWord } from './config/four-letter-words.js';
 export { OperatorError } from './config/operator-error.js';
+export { DuplicateKeysError, parseStrictJson } from './config/strict-json.js';
 export { type Tuning, tuningFromEnvironment } from './config/tuning.js';
 export { compareParts, holdersOf, partOf, recipeOf } from './http/api/recipe-names.js';
 export { type MemoryLimit, memoryLimit } from './member/budgets.js';

@@ -8,11 +8,11 @@
  * `sasl:user:password` logs in by DIGEST-MD5 before anything else is sent; those of other schemes
  * are sent as `addauth` does. Used by targets, contexts and the mirror.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import type { ConnectOptions, TlsOptions } from '@rookery/client';
 import { errorMessage } from '@rookery/protocol';
-import { OperatorError, readSecretFile } from '@rookery/server';
+import { OperatorError, readFileUpTo, readSecretFile, SMALL_FILE_BYTES_MAX } from '@rookery/server';
 
 /** Files in PEM. Without `ca`, the authorities that the system trusts have signed the servers. */
 export interface TlsPaths {
@@ -69,7 +69,7 @@ export function readTls({ ca, cert, key }: TlsPaths): ConnectionOptions {
  * makes it for `<(command)`. Throws OperatorError without the text.
  */
 export function readCredentials(path: string): string {
-  if (isOwnPipe(path)) return readFileSync(path, 'utf8');
+  if (isOwnPipe(path)) return contentOf(path, 'The pipe with credentials').toString();
   return readSecretFile(path, 'The file of credentials').toString('utf8');
 }
 
@@ -112,7 +112,7 @@ function isAnyGiven(paths: TlsPaths): boolean {
 
 function contentOf(path: string, what: string): Buffer {
   try {
-    return readFileSync(path);
+    return readFileUpTo(path, SMALL_FILE_BYTES_MAX);
   } catch (cause) {
     const reason = errorMessage(cause);
     throw new OperatorError(`${what} cannot be read: ${reason}`, { cause });

@@ -6,19 +6,18 @@
  * `~/.config`), with mode 0600 because of the credentials; one that others may read is refused. The
  * name of the selected one is in `context.txt` beside them.
  */
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
-import { OperatorError, replaceOwnFile } from '@rookery/server';
+import {
+  DuplicateKeysError,
+  OperatorError,
+  parseStrictJson,
+  readFileUpTo,
+  replaceOwnFile,
+  SMALL_FILE_BYTES_MAX,
+} from '@rookery/server';
 import { z } from 'zod';
 import type { TlsPaths } from './client-proofs.js';
 
@@ -58,21 +57,28 @@ export class Contexts {
 
   /** Null if none is selected. */
   selected(): string | null {
-    const text = readOrNull(() => readFileSync(this.#selectedFile, 'utf8'))?.trim() ?? '';
+    const text =
+      readOrNull(() => readFileUpTo(this.#selectedFile, SMALL_FILE_BYTES_MAX).toString())?.trim() ??
+      '';
     return text === '' ? null : text;
   }
 
   /** Throws OperatorError if there is no such context, or it cannot be used. */
   load(name: string): Context {
     const file = this.#file(name);
-    const text = readOrNull(() => readFileSync(file, 'utf8'));
+    const text = readOrNull(() => readFileUpTo(file, SMALL_FILE_BYTES_MAX).toString());
     if (text === null) {
       throw new OperatorError(`There is no context ${name}; "rookery context ls" lists them.`);
     }
     let json: unknown;
     try {
-      json = JSON.parse(text);
+      json = parseStrictJson(text);
     } catch (cause) {
+      if (cause instanceof DuplicateKeysError) {
+        throw new OperatorError(`The context file ${file} is refused: ${cause.message}.`, {
+          cause,
+        });
+      }
       throw new OperatorError(`The context file ${file} is not JSON: save the context again.`, {
         cause,
       });

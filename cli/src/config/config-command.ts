@@ -8,10 +8,10 @@
  * a key is refused, or something is left to do before a member starts; 2: a file cannot be read or
  * made.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
-import { checkSettings, OperatorError } from '@rookery/server';
+import { checkSettings, OperatorError, readFileUpTo, SMALL_FILE_BYTES_MAX } from '@rookery/server';
 import { type Converted, convertZooCfg, joinSettings, type KeyReport } from '../zoo-cfg/convert.js';
 import {
   JaasError,
@@ -111,7 +111,7 @@ function sectionsOf(file: string): readonly JaasSection[] {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileUpTo(file, SMALL_FILE_BYTES_MAX).toString();
   } catch (error) {
     throw new OperatorError(`cannot read ${file}: ${errorMessage(error)}`);
   }

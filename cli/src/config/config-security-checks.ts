@@ -5,7 +5,7 @@
  * Files are read by the code of the members themselves. Nothing is changed, and no content is
  * shown. Each check gives its findings and never throws.
  */
-import { access, constants, readFile, stat } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { connect, createServer, type SecureContextOptions, type TLSSocket } from 'node:tls';
 import {
@@ -14,10 +14,12 @@ import {
   loadTlsFiles,
   OperatorError,
   peerCertificateProblem,
+  readFileUpTo,
   readPeerSecrets,
   readSaslUsers,
   revocationListEnd,
   type ServerAddress,
+  SMALL_FILE_BYTES_MAX,
   type TlsFiles,
   type TlsMaterial,
 } from '@rookery/server';
@@ -195,7 +197,10 @@ function subjectOf({ subject }: TlsMaterial['certificate']): string {
 
 async function revocationChecks(paths: readonly string[]): Promise<readonly Finding[]> {
   const ends = await Promise.all(
-    paths.map(async (path) => ({ path, end: revocationListEnd(await readFile(path)) })),
+    paths.map(async (path) => ({
+      path,
+      end: revocationListEnd(readFileUpTo(path, SMALL_FILE_BYTES_MAX)),
+    })),
   );
   return ends
     .filter(({ end }) => end !== null && end <= Date.now())

@@ -25,3 +25,7 @@ it('refuses what can be no user, and no password', async () => {
   await expect(hashed('ops', '\n')).rejects.toThrow('There is no password');
   await expect(hashed('ops', '')).rejects.toThrow('There is no password');
 });
+
+it('reads no input for ever that has no line', async () => {
+  await expect(hashed('ops', 'x'.repeat((1 << 20) + 1))).rejects.toThrow('more than 1048576 bytes');
+});

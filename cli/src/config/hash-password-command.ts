@@ -15,6 +15,9 @@ interface Streams {
   readonly err: (text: string) => void;
 }
 
+/** Input that follows the line may come with it. */
+const LINE_BYTES_MAX = 1 << 20;
+
 const STANDARD: Streams = {
   stdin: process.stdin,
   out: (text) => process.stdout.write(text),
@@ -41,7 +44,15 @@ export async function runHashPassword(user: string, streams: Streams = STANDARD)
 function firstLine(input: NodeJS.ReadableStream, isTerminal: boolean): Promise<string | null> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: nowhere, terminal: isTerminal });
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    let bytes = 0;
+    input.on('data', (part: Buffer | string) => {
+      bytes += part.length;
+      if (bytes <= LINE_BYTES_MAX) return;
+      reject(new OperatorError(`The first line has more than ${LINE_BYTES_MAX} bytes.`));
+      lines.close();
+      input.pause();
+    });
     lines.once('line', (line) => {
       resolve(line);
       lines.close();

@@ -5,14 +5,16 @@
  * It never changes the number of members: three data directories opened as a five-member ensemble
  * would need a majority that never agreed to anything.
  */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
 import {
   loadEnsembleConfig,
   OperatorError,
+  readFileUpTo,
   replaceOwnFile,
   type ServerAddress,
+  SMALL_FILE_BYTES_MAX,
 } from '@rookery/server';
 
 const DEFAULT_SIZE = 3;
@@ -70,7 +72,7 @@ export function prepareEnsembleFile(options: {
     ...server,
     ...portsOf(basePort, index),
   }));
-  const settings: object = JSON.parse(readFileSync(configPath, 'utf8'));
+  const settings: object = JSON.parse(readFileUpTo(configPath, SMALL_FILE_BYTES_MAX).toString());
   const { adminHost, metricsHost } = found;
   const hosts = { adminHost, metricsHost };
   const changed = { data, settings: { ...settings, servers }, servers, ...hosts };

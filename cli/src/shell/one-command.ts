@@ -9,6 +9,7 @@ import { Call, type CommandSpec, EXIT } from '../command/command.js';
 import { type Connected, failureOf, missingChroot } from '../command/failures.js';
 import { FORMATS, type Format, Output, type Write } from '../command/output.js';
 import { openClient, type Target, targetOf } from '../command/target.js';
+import { INPUT_BYTES_MAX, readStreamWithin } from '../machine/bounded-input.js';
 import { isBrokenPipe, unwritable } from '../terminal/standard-output.js';
 
 /** The streams and variables of the process; tests pass their own. */
@@ -22,8 +23,6 @@ export interface ProcessParts {
 }
 
 type OptionValues = Readonly<Record<string, unknown>>;
-
-const STDIN_BYTES_MAX = 64 << 20;
 
 export async function runOne(
   spec: CommandSpec,
@@ -61,7 +60,11 @@ export async function runOne(
       isInteractive: parts.stdin.isTTY === true && parts.stderr.isTTY === true,
       confirm: (question) => confirm(question, parts, stopping.signal),
       handOver: (run) => run(),
-      readInput: () => readAll(parts.stdin),
+      readInput: () => {
+        const what = 'Standard input';
+        const { signal } = stopping;
+        return readStreamWithin(parts.stdin, { what, bytesMax: INPUT_BYTES_MAX, signal });
+      },
       isShell: false,
       environment: parts.environment,
     },
@@ -180,20 +183,6 @@ function outputTo(stdout: NodeJS.WritableStream): Write {
 function messagesTo(stderr: NodeJS.WritableStream): Write {
   expectErrors(stderr);
   return (data) => new Promise((resolve) => stderr.write(data, () => resolve()));
-}
-
-async function readAll(stdin: NodeJS.ReadableStream): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of stdin) {
-    const buffer = Buffer.from(part);
-    bytes += buffer.length;
-    if (bytes > STDIN_BYTES_MAX) {
-      throw new Error(`Standard input has more than ${STDIN_BYTES_MAX} bytes.`);
-    }
-    parts.push(buffer);
-  }
-  return Buffer.concat(parts);
 }
 
 async function confirm(

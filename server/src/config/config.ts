@@ -6,9 +6,9 @@
  * is known, and all of them are reported at once. `config-schema.ts` holds the rules. Called by
  * the command line and by programs that embed a member.
  */
-import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorMessage, type PeerId } from '@rookery/protocol';
+import { readFileUpTo, SMALL_FILE_BYTES_MAX } from './bounded-file.js';
 import { checkSettings, type LogLevel } from './config-schema.js';
 import {
   type PeerAuth,
@@ -20,6 +20,7 @@ import {
 } from './config-security.js';
 import type { AllowedWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
+import { DuplicateKeysError, parseStrictJson } from './strict-json.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {
@@ -531,14 +532,15 @@ const BYTE_ORDER_MARK = '\uFEFF';
 function readJson(path: string): unknown {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readFileUpTo(path, SMALL_FILE_BYTES_MAX).toString();
   } catch (error) {
     throw new ConfigError(path, [`cannot be read: ${errorMessage(error)}`]);
   }
   try {
     // Some editors begin a file with a byte order mark, which means nothing here.
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    return parseStrictJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
+    if (error instanceof DuplicateKeysError) throw new ConfigError(path, error.problems);
     throw new ConfigError(path, [`is not JSON: ${errorMessage(error)}`]);
   }
 }

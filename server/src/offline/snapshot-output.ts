@@ -8,7 +8,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -195,6 +195,9 @@ function isOfZlib(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && `${error.code}`.startsWith('Z_');
 }
 
+/** A SHA-256 in hex, and what is around it. */
+const HEAD_BYTES = 4096;
+
 /**
  * The SHA-256 of a backup, in a file beside it that `sha256sum -c` reads.
  *
@@ -220,7 +223,7 @@ export async function writeChecksum(to: string, sha256: string, name: string): P
 export async function checkChecksum(path: string): Promise<'equal' | 'none'> {
   let text: string;
   try {
-    text = await readFile(checksumPath(path), 'utf8');
+    text = await headOf(checksumPath(path));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'none';
     throw error;
@@ -229,6 +232,17 @@ export async function checkChecksum(path: string): Promise<'equal' | 'none'> {
   const computed = await sha256Of(path);
   if (written === computed) return 'equal';
   throw new FileError(`${checksumPath(path)} says ${written}, the file has ${computed}`, null);
+}
+
+/** The checksum is at the beginning, whatever follows. */
+async function headOf(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES));
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 async function sha256Of(path: string): Promise<string> {

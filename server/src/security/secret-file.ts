@@ -9,8 +9,9 @@
  * platforms mount secrets. Reads synchronously, because secrets are small and are read at the start
  * and when they change.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { errorMessage } from '@rookery/protocol';
+import { readOpenUpTo } from '../config/bounded-file.js';
 import { OperatorError } from '../config/operator-error.js';
 
 /** Far above any certificate chain, list of authorities or list of users. */
@@ -66,18 +67,10 @@ function readBounded(path: string, what: string, judge: (stats: Stats) => string
 
 /** A file may grow while it is read: what counts is what comes. */
 function readWhole(file: number, { path, what }: { path: string; what: string }): Buffer {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for (;;) {
-    const part = Buffer.alloc(16_384);
-    const bytes = readSync(file, part);
-    if (bytes === 0) break;
-    length += bytes;
-    if (length > SECRET_BYTES_MAX) throw new OperatorError(tooLarge(path, what));
-    parts.push(part.subarray(0, bytes));
-  }
-  if (length === 0) throw new OperatorError(`${what} ${path} is empty.`);
-  return Buffer.concat(parts);
+  const content = readOpenUpTo(file, SECRET_BYTES_MAX);
+  if (content === null) throw new OperatorError(tooLarge(path, what));
+  if (content.length === 0) throw new OperatorError(`${what} ${path} is empty.`);
+  return content;
 }
 
 function shapeProblem(path: string, what: string, stats: Stats): string | null {

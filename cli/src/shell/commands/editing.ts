@@ -3,7 +3,7 @@
  * not changed since.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BadVersionError } from '@rookery/client';
@@ -12,6 +12,7 @@ import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../../command/command.js';
 import { NoAnswerError } from '../../command/failures.js';
 import { countText } from '../../command/values.js';
+import { INPUT_BYTES_MAX, readFileWithin } from '../../machine/bounded-input.js';
 import { environmentForChild } from '../../machine/lookup-limit.js';
 
 export async function edit(call: Call): Promise<number> {
@@ -29,7 +30,7 @@ export async function edit(call: Call): Promise<number> {
   try {
     await writeCopy(file, before);
     await around.handOver(() => runEditor(editor, file, around.environment));
-    const after = await readFile(file);
+    const after = await readFileWithin(file, { bytesMax: INPUT_BYTES_MAX, signal });
     if (after.equals(before)) {
       await output.talk(`${path} is as it was; nothing is written.`);
       return EXIT.done;

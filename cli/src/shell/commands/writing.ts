@@ -3,7 +3,6 @@
  * what it did, and writes the new Stat.
  */
 
-import { readFile } from 'node:fs/promises';
 import {
   type Acl,
   type CreateMode,
@@ -17,6 +16,7 @@ import { OperatorError } from '@rookery/server';
 import type { Call } from '../../command/command.js';
 import { NoAnswerError } from '../../command/failures.js';
 import { countText, parseAcl, statJson } from '../../command/values.js';
+import { INPUT_BYTES_MAX, readFileWithin } from '../../machine/bounded-input.js';
 
 export async function set(call: Call): Promise<undefined> {
   const { output, signal } = call;
@@ -145,15 +145,19 @@ export function aclOf(text: string | undefined): readonly Acl[] | undefined {
  * The data argument of a command: text as it is, `@file`, or `-` for standard input. `@@` stands
  * for text that begins with `@`.
  *
- * Throws OperatorError for a file that cannot be read.
+ * Rejects with OperatorError for a file that cannot be read, or is larger than any znode.
  */
 async function dataOf(call: Call, text: string): Promise<Uint8Array> {
   if (text === '-') return await call.around.readInput();
   if (text.startsWith('@@')) return Buffer.from(text.slice(1));
   if (!text.startsWith('@')) return Buffer.from(text);
   try {
-    return await readFile(text.slice(1));
+    return await readFileWithin(text.slice(1), {
+      bytesMax: INPUT_BYTES_MAX,
+      signal: call.around.signal,
+    });
   } catch (cause) {
+    if (cause instanceof OperatorError || call.around.signal.aborted) throw cause;
     const reason = errorMessage(cause);
     throw new OperatorError(`The data cannot be read: ${reason}.`, { cause });
   }

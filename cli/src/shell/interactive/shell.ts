@@ -18,6 +18,7 @@ import {
   targetOf,
 } from '../../command/target.js';
 import { whyNotConnected } from '../../command/why-not-connected.js';
+import { BoundedLines } from '../../machine/bounded-input.js';
 import { isDeceiving, visible } from '../../terminal/visible-text.js';
 import { outputOf, type ProcessParts, processParts } from '../one-command.js';
 import { completed, prepareCompletion } from './completion.js';
@@ -53,6 +54,8 @@ class Shell {
   readonly #runner: LineRunner;
   readonly #history: History;
   readonly #lines: Interface;
+  /** What comes in where there is no terminal. */
+  readonly #script = new BoundedLines();
   /** The newest first. */
   #typed: readonly string[] = [];
   #running: AbortController | null = null;
@@ -63,7 +66,7 @@ class Shell {
     this.#history = new History(parts.environment);
     const isTerminal = parts.stdin.isTTY === true;
     this.#lines = createInterface({
-      input: parts.stdin,
+      input: isTerminal ? parts.stdin : parts.stdin.pipe(this.#script),
       output: isTerminal ? parts.stdout : undefined,
       terminal: isTerminal,
       history: isTerminal ? this.#history.load() : [],
@@ -134,6 +137,7 @@ class Shell {
       if (code === EXIT.disconnected) await this.#explain();
       if (this.#runner.isOver || code !== 0) return code;
     }
+    this.#script.requireWhole();
     return 0;
   }
 

@@ -10,6 +10,7 @@ import { AuthFailedError, type Client, type WatchEvent } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { EXIT } from '../../command/command.js';
 import { openClient, type Target } from '../../command/target.js';
+import { BoundedLines } from '../../machine/bounded-input.js';
 import { isBrokenPipe, outputWritten, unwritable } from '../../terminal/standard-output.js';
 import { visible } from '../../terminal/visible-text.js';
 import { type ProcessParts, processParts } from '../one-command.js';
@@ -124,12 +125,14 @@ class ZkShell {
 
   async #runLines(): Promise<void> {
     const signal = this.#failing;
-    for await (const line of createInterface({ input: this.#parts.stdin, signal })) {
+    const input = this.#parts.stdin.pipe(new BoundedLines());
+    for await (const line of createInterface({ input, signal })) {
       if (this.#isOver || signal.aborted) return;
       if (line.trim() === '') continue;
       this.#history.push(line);
       await this.#runWords(zkWords(line));
     }
+    input.requireWhole();
   }
 
   async #runWords(words: readonly string[]): Promise<void> {
