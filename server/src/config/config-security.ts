@@ -11,7 +11,7 @@ import { DIGEST_ALGS } from '@rookery/protocol';
 import { z } from 'zod';
 import { type Endpoints, isLoopback, listenHostsOf, peerAddressOf } from './addresses.js';
 import { DIGEST_PATTERN } from './digest-of.js';
-import { flag, integer } from './setting-types.js';
+import { flag, integer, text } from './setting-types.js';
 
 /** TLS for clients. */
 export interface TlsSettings {
@@ -84,7 +84,7 @@ export interface SaslSettings {
 /** Schemes by which a client can prove who it is. */
 const PROVING_SCHEMES = ['digest', 'x509', 'sasl'] as const;
 
-const file = (what: string) => z.string({ error: `expected ${what}` }).min(1);
+const file = text;
 const optionalFile = (what: string) => file(what).nullable().default(null);
 
 /** Bounded because each handshake checks the client's chain against all of them. */
@@ -264,10 +264,9 @@ export function resolvedSasl(sasl: SaslSettings | null, folder: string): SaslSet
 const EXPECTED =
   'expected "none", or an object with secretFile or tls, and with required: false while members ' +
   'without peerAuth are let in';
-const EXPECTED_FILE = 'expected a file';
 const PEER_CRL_FILES_MAX = 100;
 
-const peerFile = z.string({ error: EXPECTED_FILE }).min(1, { error: EXPECTED_FILE });
+const peerFile = text('a file');
 const optionalPeerFile = peerFile.nullable().default(null);
 
 const EXPECTED_ENSEMBLE = 'expected up to 100 letters, digits, dots, underscores and hyphens';

@@ -118,6 +118,34 @@ describe('a config file', () => {
     expect(() => loadConfig(path, 4)).toThrow(/servers: none has the id 4 \(the ids are 1, 2, 3\)/);
   });
 
+  it('has each key once, and the one that is there twice is named with its place', () => {
+    const server = '{ "id": 1, "host": "h", "clientPort": 1,\n"peerPort": 2, "clientPort": 3 }';
+    const text = `{ "dataDir": "a",\n"servers": [${server}],\n"dataDir": "b" }`;
+    expect(() => loadConfig(file(text), 1)).toThrow(
+      /2 problems\n {2}the key "clientPort" of servers\[0\] is there twice \(lines 2 and 3\)/,
+    );
+    expect(() => loadConfig(file(text), 1)).toThrow('the key "dataDir" is there twice');
+  });
+
+  it('names paths without a NUL character, which no system takes', () => {
+    const nul = 'a\0b';
+    for (const [key, what] of [
+      ['dataDir', 'a directory'],
+      ['dataLogDir', 'a directory'],
+      ['backupDirectory', 'a directory'],
+      ['auditFile', 'a file'],
+    ] as const) {
+      const [problem, ...others] = problemsOf({ [key]: nul });
+      expect(problem).toContain(`${key}: expected ${what} without a NUL character`);
+      expect(others, key).toEqual([]);
+    }
+    const tls = { certFile: nul, keyFile: nul, caFile: nul, crlFiles: [nul] };
+    for (const setting of [{ tls }, { peerAuth: { secretFile: nul } }, { peerAuth: { tls } }]) {
+      expect(problemsOf(setting).join()).toContain('NUL');
+    }
+    expect(problemsOf({ sasl: { usersFile: nul } }).join()).toContain('NUL');
+  });
+
   it('may begin with a byte order mark, and with one alone', () => {
     const text = JSON.stringify({ dataDir: 'x', servers: three });
     expect(loadConfig(file(`\uFEFF${text}`), 1).servers).toEqual(three);

@@ -13,7 +13,10 @@ export function integer(min: number, max: number): z.ZodNumber {
 
 export function text(what: string): z.ZodString {
   const error = `expected ${what}`;
-  return z.string({ error }).min(1, { error });
+  return z
+    .string({ error })
+    .min(1, { error })
+    .refine((value) => !value.includes('\0'), { error: `${error} without a NUL character` });
 }
 
 export function flag(): z.ZodBoolean {
