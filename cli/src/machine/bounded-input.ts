@@ -55,7 +55,8 @@ async function readOpenWithin(
   let bytes = 0;
   for (;;) {
     signal.throwIfAborted();
-    const { bytesRead, buffer } = await readPart(file, Buffer.allocUnsafeSlow(PART_BYTES));
+    const buffer = Buffer.allocUnsafeSlow(PART_BYTES);
+    const { bytesRead } = await readPart(file, { buffer });
     if (bytesRead === 0) return Buffer.concat(parts, bytes);
     bytes += bytesRead;
     if (bytes > bytesMax) throw tooLarge(path, bytesMax);
