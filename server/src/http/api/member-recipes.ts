@@ -2,6 +2,9 @@
  * Recipes in the tree of a member: judged by its znodes, with the addresses of their clients, and
  * what these watch, wherever in the ensemble they are connected.
  *
+ * A directory is looked at a little in each turn, because a lock may have thousands of waiters; what
+ * comes or goes meanwhile may be missed.
+ *
  * Where a client is connected is asked of the other members: of one recipe at once, and of those
  * that a search finds in groups, so that no member is asked often.
  */
@@ -37,6 +40,11 @@ const PARENTS_MAX = 100_000;
 const PATH_CHARACTERS_MAX = 4_096;
 /** The sessions whose place is asked for at once. */
 const LOCATED_AT_ONCE = 150;
+/** How long a look at a directory may hold the event loop at a time, in ms. */
+const SLICE_MS = 2;
+/** Children between two looks at the clock; those with long names count as many. */
+const STEP = 64;
+const CHARACTERS_PER_STEP = 8192;
 /** How long a found recipe waits for others at most. */
 const LOCATED_WITHIN_MS = 500;
 
@@ -62,7 +70,7 @@ export class MemberRecipes implements RecipeSource {
     const { requester } = caller;
     requireServing(this.#member);
     const node = readableNode(this.#member.state, path, requester);
-    const recipe = this.#at({ clients: clientsHere(this.#member), requester }, node);
+    const recipe = await this.#at({ clients: clientsHere(this.#member), requester }, node);
     if (recipe === null) return null;
     const others = this.#others(caller);
     return located(recipe, await others.clients(sessionsElsewhere(recipe), path));
@@ -78,9 +86,12 @@ export class MemberRecipes implements RecipeSource {
     const { requester } = caller;
     const others = this.#others(caller);
     const scene = { clients: clientsHere(this.#member), requester };
+    const { state } = this.#member;
     const make = (tree: Tree, node: number) => {
       // Its directory is above what was asked for.
-      return node === tree.find(scan.path) ? null : this.#at(scene, tree.parent(node));
+      if (node === tree.find(scan.path)) return null;
+      const directory = tree.parent(node);
+      return { directory, path: tree.path(directory) };
     };
     const slices = scan.slices(newDirectories(), make, limit);
     let waiting: Recipe[] = [];
@@ -88,7 +99,11 @@ export class MemberRecipes implements RecipeSource {
     let nextMs = performance.now() + LOCATED_WITHIN_MS;
     for (;;) {
       const { value, done } = await slices.next();
-      if (done !== true) waiting.push(...value.filter((recipe) => recipe !== null));
+      for (const found of done === true ? [] : value) {
+        if (found === null || !isStillThere(this.#member, state, found)) continue;
+        const recipe = await this.#at(scene, found.directory);
+        if (recipe !== null) waiting.push(recipe);
+      }
       const unknown = new Set(waiting.flatMap(sessionsElsewhere).filter((id) => !places.has(id)));
       const isDue = unknown.size >= LOCATED_AT_ONCE || performance.now() >= nextMs;
       if (done === true || isDue) {
@@ -105,26 +120,45 @@ export class MemberRecipes implements RecipeSource {
     }
   }
 
-  /** Null if the children are those of no known recipe. The znode itself may be read by then. */
-  #at(scene: Scene, node: number): Recipe | null {
-    const { tree } = this.#member.state;
-    const path = tree.path(node);
+  /**
+   * Null if the children are those of no known recipe, or the znode is gone meanwhile. The znode
+   * itself may be read by then.
+   */
+  async #at(scene: Scene, directory: number): Promise<Recipe | null> {
+    const { state } = this.#member;
+    const path = state.tree.path(directory);
     if (path.length > PATH_CHARACTERS_MAX) return null;
-    const { contenders, isTruncated } = contendersOf(tree, node);
+    const steps = this.#stepsAt(scene, path, directory);
+    for (let untilMs = performance.now() + SLICE_MS; ; ) {
+      const { value, done } = steps.next();
+      if (done === true) return value;
+      if (performance.now() < untilMs) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isStillThere(this.#member, state, { directory, path })) return null;
+      untilMs = performance.now() + SLICE_MS;
+    }
+  }
+
+  /** Yields where it may be interrupted. */
+  *#stepsAt(scene: Scene, path: string, node: number): Generator<void, Recipe | null> {
+    const { tree } = this.#member.state;
+    const { contenders, isTruncated } = yield* contendersOf(tree, node);
     const found = queuedRecipe(contenders, () => ({
       data: tree.data(node),
       isAwaited: this.#isAwaited(joinPath(path, 'ready')),
     }));
     if (found === null) return null;
+    yield;
     const { queued: _, holders, waiters, ...rest } = found;
-    const facts = (one: NodeContender) => this.#factsOf(scene, path, one, found);
-    return {
-      path,
-      truncated: isTruncated,
-      ...rest,
-      holders: holders.map(facts),
-      waiters: waiters.map(facts),
-    };
+    const shown = { holders: [] as ContenderFacts[], waiters: [] as ContenderFacts[] };
+    for (const kind of ['holders', 'waiters'] as const) {
+      for (const one of kind === 'holders' ? holders : waiters) {
+        if (!isChild(tree, one.node, node)) continue;
+        shown[kind].push(this.#factsOf(scene, path, one, found));
+        yield;
+      }
+    }
+    return { path, truncated: isTruncated, ...rest, ...shown };
   }
 
   #factsOf(
@@ -179,22 +213,54 @@ function newDirectories(): (tree: Tree, node: number) => boolean {
   };
 }
 
-function contendersOf(tree: Tree, node: number) {
+interface Found {
+  readonly directory: number;
+  readonly path: string;
+}
+
+/** Whether a number is still that of the directory, after a pause. */
+function isStillThere(
+  { state }: ApiMember,
+  former: ApiMember['state'],
+  { directory, path }: Found,
+): boolean {
+  return state === former && state.tree.find(path) === directory;
+}
+
+/** A number may belong to another znode after a pause. */
+function isChild(tree: Tree, node: number, directory: number): boolean {
+  return tree.isLive(node) && tree.parent(node) === directory;
+}
+
+/** Yields where it may be interrupted. */
+function* contendersOf(tree: Tree, directory: number) {
+  const children: number[] = [];
+  tree.visitChildren(directory, (child) => children.push(child) < CHILDREN_MAX);
+  let isTruncated = tree.childCount(directory) > children.length;
   const contenders: NodeContender[] = [];
-  let looked = 0;
   let characters = 0;
-  tree.visitChildren(node, (child) => {
-    const name = tree.name(child);
-    const part = partOf(name);
-    if (part !== null) {
-      const isEphemeral = tree.mode(child) === 'ephemeral';
-      contenders.push({ ...part, name, node: child, isEphemeral, createdMs: tree.ctime(child) });
+  let stepCharacters = 0;
+  for (const [index, node] of children.entries()) {
+    if (index % STEP === 0 || stepCharacters > CHARACTERS_PER_STEP) {
+      yield;
+      stepCharacters = 0;
     }
-    looked += 1;
+    if (characters >= CHARACTERS_MAX) {
+      isTruncated = true;
+      break;
+    }
+    if (!isChild(tree, node, directory)) continue;
+    const name = tree.name(node);
     characters += name.length;
-    return looked < CHILDREN_MAX && characters < CHARACTERS_MAX;
-  });
-  return { contenders, isTruncated: tree.childCount(node) > looked };
+    stepCharacters += name.length;
+    const part = partOf(name);
+    if (part === null) continue;
+    const isEphemeral = tree.mode(node) === 'ephemeral';
+    const { sequence, rank } = part;
+    const createdMs = tree.ctime(node);
+    contenders.push({ part: part.part, sequence, rank, name, node, isEphemeral, createdMs });
+  }
+  return { contenders, isTruncated };
 }
 
 function sessionsElsewhere({ holders, waiters }: Recipe): readonly SessionId[] {

@@ -9,6 +9,7 @@
 import {
   compareParts,
   holdersOf,
+  inOrder,
   type Part,
   partOf,
   type RecipeKind,
@@ -90,7 +91,7 @@ export function queuedRecipe<C extends Contender>(
   const isReady = contenders.some(({ part }) => part === 'ready');
   const { kind, permits } =
     named === 'barrier' ? gatheringOf(isReady, about()) : { kind: named, permits: null };
-  const queued = contenders.filter(({ part }) => part !== 'ready').sort(compareParts);
+  const queued = inOrder(contenders.filter(({ part }) => part !== 'ready'));
   // At a barrier all wait until all have come, so nobody holds it before.
   const holding = kind === 'barrier' && !isReady ? 0 : holdersOf(kind, queued);
   const isQueue = kind === 'queue';

@@ -1,6 +1,7 @@
 /** Names of recipes, as the programs that make them write them, and names that only look so. */
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareParts, type Part, partOf, recipeOf } from './recipe-names.js';
+import { compareParts, inOrder, type Part, partOf, recipeOf } from './recipe-names.js';
 
 const GUID = '0d6c3d0a-1234-4321-9abc-0123456789ab';
 const HEX = GUID.replaceAll('-', '');
@@ -46,4 +47,17 @@ it('orders by rank, then by number, past the point where numbers wrap', () => {
   const wrapped = ['lock--2147483648', 'lock-2147483647'];
   expect(order(wrapped)[0]).toBe('lock-2147483647');
   expect(recipeOf(new Set(['read', 'lock']))).toBe('read-write-lock');
+});
+
+it('sorts by numbers as it compares, equal ones in their order', () => {
+  const near = fc.integer({ min: -(2 ** 30), max: 2 ** 30 - 1 });
+  const part = fc.record({ offset: near, rank: fc.constantFrom(0, 100, 0x1_ffff_ffff) });
+  fc.assert(
+    fc.property(fc.array(part), fc.integer(), (parts, from) => {
+      const all = parts.map(({ offset, rank }, index) => {
+        return { part: 'entry' as const, sequence: (from + offset) | 0, rank, index };
+      });
+      expect(inOrder(all)).toEqual(all.toSorted(compareParts));
+    }),
+  );
 });

@@ -5,6 +5,8 @@
  * Curator and our client put `_c_<uuid>-` before the kind, kazoo 32 hex digits; the server appends
  * ten digits to what is sequential. Pure: it looks at nothing but names.
  */
+import { assert } from '@rookery/protocol';
+
 export type RecipeKind =
   | 'lock'
   | 'read-write-lock'
@@ -79,6 +81,38 @@ export function recipeOf(parts: ReadonlySet<Part>): RecipeKind | null {
 /** Sorts in the order of arrival; a server's numbers wrap from 2^31 - 1 to negative ones. */
 export function compareParts(one: RecipePart, other: RecipePart): number {
   return one.rank - other.rank || (one.sequence - other.sequence) | 0;
+}
+
+/** Indexes of fewer are the low digits of a sort key. */
+const SORTED_MAX = 2 ** 20;
+
+/**
+ * The same order as that of `compareParts`, of fewer than 2^20, in a fraction of its time: numbers
+ * are sorted, each with the index of its part as its low digits.
+ */
+export function inOrder<P extends RecipePart>(parts: readonly P[]): P[] {
+  assert(parts.length < SORTED_MAX, `${parts.length} parts, fewer than ${SORTED_MAX}`);
+  const [first] = parts;
+  if (first === undefined) return [];
+  const byRank = new Map<number, P[]>();
+  for (const part of parts) {
+    const same = byRank.get(part.rank);
+    if (same === undefined) byRank.set(part.rank, [part]);
+    else same.push(part);
+  }
+  const ranks = Float64Array.from(byRank.keys()).sort();
+  return [...ranks].flatMap((rank) => inOrderOfNumbers(byRank.get(rank) ?? [], first.sequence));
+}
+
+/** Numbers wrap, so they are seen from one of them. */
+function inOrderOfNumbers<P extends RecipePart>(parts: readonly P[], from: number): P[] {
+  const keys = Float64Array.from(
+    parts,
+    ({ sequence }, index) => ((sequence - from) | 0) * SORTED_MAX + index,
+  ).sort();
+  return Array.from(keys, (key) => parts[key - Math.floor(key / SORTED_MAX) * SORTED_MAX]).filter(
+    (part) => part !== undefined,
+  );
 }
 
 /** The number of contenders, from the first one on, that hold the lock or the like. */
