@@ -138,7 +138,7 @@ export class StateKeeper {
     const { diskSpace, timers } = this.#parts;
     const untilMs = timers.nowMs() + CHECKPOINT_MS_MAX;
     await this.queue.idle();
-    this.queue.markLogEnd();
+    if (!this.#hasSteppedOut) this.queue.markLogEnd();
     await this.queue.idle();
     await this.repair.stop();
     const hasTime = () => this.#failure === null && timers.nowMs() < untilMs;
@@ -152,8 +152,14 @@ export class StateKeeper {
     this.#hooks.onFatal(error);
   }
 
+  /** Its disk is full: what would be written could meet its end, and end the member. */
+  get #hasSteppedOut(): boolean {
+    return this.#parts.zab.sparedBy !== 0;
+  }
+
   #maybeMarkEnd(nowMs: number): void {
     const isMarked = this.#parts.storage.isLogEndMarked;
+    if (!isMarked && this.#hasSteppedOut) return;
     const isDue = nowMs - this.#markedAtMs >= MARK_MS;
     if (!isMarked && !isDue) return;
     this.#markedAtMs = nowMs;

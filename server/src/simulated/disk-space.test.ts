@@ -185,6 +185,28 @@ it('one that has stepped out serves reads where that is configured, until it has
   expect(ensemble.failures).toEqual([]);
 });
 
+it('one that has stepped out writes nothing at all, not even the mark of its log', async () => {
+  const ensemble = await roomy();
+  const [full = 0, third = 0] = othersThan(ensemble.leader);
+  const client = await connected(ensemble, third);
+  expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
+  ensemble.spaces.set(full, FULL);
+  const changed: string[] = [];
+  let hasSteppedOut = false;
+  ensemble.beforeChange(full, (name) => {
+    hasSteppedOut ||= ensemble.member(full).status.health.sparedBy !== 0;
+    if (hasSteppedOut) changed.push(name);
+  });
+  expect(await writesUntil(ensemble, client, [full, 'looking'])).toBe(0);
+  await ensemble.timers.advance(10_000);
+  expect([hasSteppedOut, changed]).toEqual([false, []]);
+  expect(ensemble.member(full).status.health.sparedBy).toBe(ensemble.leader);
+  ensemble.beforeChange(full, null);
+  ensemble.spaces.set(full, ROOM);
+  await everyoneServes(ensemble);
+  await expectEqual(ensemble);
+});
+
 it('a leader hands over while its disk is full', async () => {
   const ensemble = await roomy();
   const full = ensemble.leader;
