@@ -1,6 +1,6 @@
 /**
- * JSON as `JSON.parse` reads it, without keys that an object has twice: of those the last one counts
- * silently, so that one half of a file says what the other half takes back.
+ * JSON as `JSON.parse` reads it, without keys that an object has twice: of those the last one
+ * counts silently, so that one half of a file says what the other half takes back.
  *
  * Linear in the length of the text, and deep nesting takes no stack.
  */

@@ -16,7 +16,7 @@ export class FileError extends Error {
   }
 }
 
-/** The file may be whole, and is larger than what can be read; the message says what the bound is. */
+/** The file may be whole, and is larger than what can be read; the message names the bound. */
 export class FileBoundError extends Error {
   override readonly name = 'FileBoundError';
   readonly code = 'ERR_FILE_BOUND';

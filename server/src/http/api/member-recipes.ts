@@ -2,8 +2,8 @@
  * Recipes in the tree of a member: judged by its znodes, with the addresses of their clients, and
  * what these watch, wherever in the ensemble they are connected.
  *
- * A directory is looked at a little in each turn, because a lock may have thousands of waiters; what
- * comes or goes meanwhile may be missed.
+ * A directory is looked at a little in each turn, because a lock may have thousands of waiters.
+ * What comes or goes meanwhile may be missed.
  *
  * Where a client is connected is asked of the other members: of one recipe at once, and of those
  * that a search finds in groups, so that no member is asked often.
