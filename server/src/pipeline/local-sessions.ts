@@ -46,6 +46,9 @@ export function isLocalId(session: SessionId): boolean {
   return session < 0;
 }
 
+/** In a tick, as those of the ensemble; the others go later. */
+const EXPIRED_MAX = 1000;
+
 export class LocalSessions {
   readonly #options: LocalSessionsOptions;
   readonly #clock: LeaseClock;
@@ -100,14 +103,12 @@ export class LocalSessions {
   }
 
   /**
-   * Called at each tick while clients are served: removes and returns the sessions that have
-   * expired.
+   * Called at each tick while clients are served: removes and returns sessions that have expired, a
+   * thousand at most.
    */
   expire(monotonicMs: number): readonly SessionId[] {
     this.#nowMs = this.#clock.read(monotonicMs);
-    const expired = this.#leases
-      .expired(this.#nowMs, this.#sessions.size)
-      .map(({ session }) => session);
+    const expired = this.#leases.expired(this.#nowMs, EXPIRED_MAX).map(({ session }) => session);
     for (const id of expired) this.#sessions.delete(id);
     return expired;
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ExpiredSessionNotes } from './expired-sessions.js';
 import { LeaseClock } from './lease-clock.js';
 import { type ExpiredLease, Leases } from './leases.js';
@@ -25,6 +25,30 @@ describe('Leases', () => {
     const rest = sessionsOf(leases.expired(10_000, 3));
     expect([first.length, rest.length]).toEqual([3, 2]);
     expect([...first, ...rest].sort()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('examines a bounded number of leases in a call, and forgets none of the others', () => {
+    const leases = new Leases(OPTIONS);
+    const count = 50_000;
+    for (let session = 1; session <= count; session++) leases.add(session, 1_000, 0);
+    // All are heard from at the end of their bucket, but for one that comes last.
+    for (let session = 2; session <= count; session++) leases.touch(session, 1_000);
+    const looks: number[] = [];
+    const found: number[] = [];
+    const { get } = Map.prototype;
+    for (let call = 0; call < 4; call++) {
+      const spy = vi.spyOn(Map.prototype, 'get').mockImplementation(get);
+      found.push(...sessionsOf(leases.expired(1_200, 10)));
+      looks.push(spy.mock.calls.length);
+      spy.mockRestore();
+    }
+    // A look at the lease, and another one at its new bucket.
+    expect(Math.max(...looks)).toBeLessThan(2 * 20_000 + 100);
+    expect(found).toEqual([1]);
+    expect(leases.count).toBe(count - 1);
+    const rest: number[] = [];
+    for (let call = 0; call < 10; call++) rest.push(...sessionsOf(leases.expired(9_000, count)));
+    expect(rest.length).toBe(count - 1);
   });
 
   it('a touch never shortens a lease, and one of an unknown session does nothing', () => {

@@ -7,9 +7,9 @@
  * serves until H after its quorum last answered it, and each of its followers serves until H after
  * its leader last answered it. Sessions are in buckets of time: each expires with the first call of
  * `expired` after the end of the bucket with its deadline, or with a later call if more are due
- * than one may return. A touch only changes a number; the session is examined again when its former
- * bucket is due. The leader closes an expired session in `RequestPreparer.onTick`. Pure: the clock
- * is an argument (see LeaseClock), in ms.
+ * than one may return or examine. A touch only changes a number; the session is examined again when
+ * its former bucket is due. The leader closes an expired session in `RequestPreparer.onTick`. Pure:
+ * the clock is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
@@ -32,6 +32,12 @@ interface Lease {
   readonly timeoutMs: number;
   deadlineMs: number;
 }
+
+/**
+ * The leases that one call examines: a few milliseconds. A new leader gives all sessions the same
+ * deadline, or as many as there are timeouts, so one bucket may have all of them.
+ */
+const EXAMINED_MAX = 20_000;
 
 export class Leases {
   readonly #slackMs: number;
@@ -100,9 +106,10 @@ export class Leases {
   expired(nowMs: number, max: number): readonly ExpiredLease[] {
     const due = Math.floor(nowMs / this.#bucketMs);
     const expired = this.#takeEnded(nowMs, max);
+    const bounds = { max, examinedMax: EXAMINED_MAX };
     while (this.#next <= due && this.#buckets.size > 0) {
       const bucket = this.#buckets.get(this.#next);
-      if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, max)) return expired;
+      if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, bounds)) return expired;
       this.#buckets.delete(this.#next);
       this.#next += 1;
     }
@@ -128,13 +135,26 @@ export class Leases {
     return { session, timeoutMs, silentMs: Math.round(nowMs - lastTouchMs), endedByOperator };
   }
 
-  /** Returns true if the whole bucket was examined, false if `max` was reached first. */
-  #examine(bucket: Lease[], nowMs: number, expired: ExpiredLease[], max: number): boolean {
+  /**
+   * Returns true if the whole bucket was examined, false if a bound was reached first, which the
+   * buckets of one call share.
+   */
+  #examine(
+    bucket: Lease[],
+    nowMs: number,
+    expired: ExpiredLease[],
+    bounds: { readonly max: number; examinedMax: number },
+  ): boolean {
     for (let lease = bucket.pop(); lease !== undefined; lease = bucket.pop()) {
+      bounds.examinedMax -= 1;
+      if (bounds.examinedMax < 0) {
+        bucket.push(lease);
+        return false;
+      }
       if (this.#leases.get(lease.session) !== lease) continue;
       if (lease.deadlineMs > nowMs) {
         this.#putInBucket(lease);
-      } else if (expired.length < max) {
+      } else if (expired.length < bounds.max) {
         expired.push(this.#remove(lease, nowMs, false));
       } else {
         bucket.push(lease);
