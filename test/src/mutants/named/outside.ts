@@ -20,9 +20,9 @@ export const outsideScenarios: readonly NamedMutant[] = [
     area: 'named',
     breaks: 'a session that is due is ended by a later tick if this one has no room for it',
     in: 'Leases.expired',
-    find: 'if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, max)) return expired;',
+    find: 'if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, bounds)) return expired;',
     replace:
-      'if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, max)) expired.slice();',
+      'if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, bounds)) expired.slice();',
     scenario: {
       file: 'server/src/sessions/leases.test.ts',
       name: 'at most the requested number expires at once, and the rest is not forgotten',
