@@ -239,7 +239,6 @@ const OPENS_FILES: ReadonlyMap<string, string> = new Map([
   ['server/src/security/own-file.ts', 'it is how all others make files'],
   ['server/src/security/secret-file.ts', 'reads'],
   ['server/src/config/bounded-file.ts', 'reads'],
-  ['server/src/offline/checksum-file.ts', 'reads'],
   ['cli/src/machine/bounded-input.ts', 'reads'],
   ['server/src/zookeeper-files/log-file.ts', 'reads'],
   ['server/src/offline/snapshot-output.ts', 'opens for reading what it has made, to sync it'],
