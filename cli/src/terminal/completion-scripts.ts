@@ -5,7 +5,6 @@
 import type { Command } from 'commander';
 
 type ShellName = 'bash' | 'zsh' | 'fish';
-export const SHELL_NAMES: readonly ShellName[] = ['bash', 'zsh', 'fish'];
 
 interface Known {
   /** The words that lead there: '' for rookery itself, `acl`, `acl get`. */

@@ -9,8 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Storage } from '../storage/storage.js';
-import { SnapshotReceiver } from './snapshot-receiver.js';
-import { Transfers } from './transfers.js';
+import { SnapshotReceiver, Transfers } from './transfers.js';
 
 const LEADER = 3;
 const LEARNER = 2;

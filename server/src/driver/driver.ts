@@ -36,8 +36,8 @@ import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
 import { ReadOnlyMode, ShownRole } from './read-only-mode.js';
 import { Scrub } from './scrub.js';
-import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
+import type { SnapshotReceiver } from './transfers.js';
 import { bulkTransfers, type Transfers } from './transfers.js';
 import { clientsInTurns, type MessageInTurn, peersInTurns, Turns } from './turns.js';
 

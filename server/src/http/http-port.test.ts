@@ -113,11 +113,11 @@ it('holds 64 connections: one more takes the place of the longest idle one', asy
   const all = Array.from({ length: 300 }, () => socketTo(http));
   let closedCount = 0;
   for (const socket of all) socket.once('close', () => closedCount++);
-  await expect.poll(() => closedCount).toBe(236);
+  await expect.poll(() => closedCount, { timeout: 15_000 }).toBe(236);
   // Whoever holds all of them keeps nobody out.
   expect(await talk(http, 'GET /a HTTP/1.0\r\n\r\n')).toMatch(/you ask \/a$/);
-  await expect.poll(() => closedCount).toBe(237);
-});
+  await expect.poll(() => closedCount, { timeout: 15_000 }).toBe(237);
+}, 20_000);
 
 it('closes none that is the only one of its address, while another address has many', async () => {
   const http = await port();
@@ -126,11 +126,11 @@ it('closes none that is the only one of its address, while another address has m
   const all = Array.from({ length: 300 }, () => socketTo(http));
   let closedCount = 0;
   for (const socket of all) socket.once('close', () => closedCount++);
-  await expect.poll(() => closedCount).toBe(237);
+  await expect.poll(() => closedCount, { timeout: 15_000 }).toBe(237);
   only.write('GET /a HTTP/1.0\r\n\r\n');
   const [answer] = await once(only, 'data');
   expect(String(answer)).toMatch(/you ask \/a$/);
-});
+}, 20_000);
 
 it('closes a connection that sends hundreds of requests ahead of their answers', async () => {
   let asked = 0;
