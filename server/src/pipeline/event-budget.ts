@@ -9,8 +9,8 @@
  */
 import type { WatcherId, WatchGroupsOf } from '../state/watches.js';
 
-/** Some 50 ms of processor time: a thousand changes that 262 connections watch. */
-const EVENTS_PER_TURN = 1 << 18;
+/** Some 50 ms of processor time: a thousand changes that 131 connections watch. */
+const EVENTS_PER_TURN = 1 << 17;
 /**
  * The part of the bound from which on it is counted who hears of changes: mostly a turn has far
  * fewer events.

@@ -49,12 +49,12 @@ const PAGE_BYTES_MAX = 256 << 10;
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
  * In a multiRead, reads beyond this much work are answered -127, too. Work is counted in names of
- * children, entries of long ACLs and identities examined, and this much takes some 15 ms:
+ * children, entries of long ACLs and identities examined, and this much takes 10 to 20 ms:
  * everything is answered in one turn, so that it shows the state of one zxid. A read that is more
  * work by itself is answered -125, because asking again does not help. The names count only where
  * the client may read them, because these answers show how many there are.
  */
-const MULTI_READ_WORK_MAX = 1 << 17;
+const MULTI_READ_WORK_MAX = 1 << 15;
 /**
  * The work of finding a znode and of judging a short ACL: as many reads as a request may contain
  * stay below the bound, except for long ACLs.

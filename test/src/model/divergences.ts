@@ -32,7 +32,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   reconfig: 'server/src/pipeline/quota-guard.test.ts',
   'local sessions': 'server/src/pipeline/local-sessions.test.ts',
   'read-only mode': 'test/src/answers/requests/read-only.test.ts',
-  'multiRead past 8 MB, or 131,072 names of children, entries of long ACLs and identities':
+  'multiRead past 8 MB, or 32,768 names of children, entries of long ACLs and identities':
     'server/src/pipeline/request-bounds.test.ts',
   'multi, multiRead': 'server/src/pipeline/request-bounds.test.ts',
   TTL: 'server/src/simulated/wrong-clocks.test.ts',
@@ -44,7 +44,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'ephemerals of one session': 'server/src/pipeline/many-ephemerals.test.ts',
   'getEphemerals of more than 32,768 ephemerals, or 4 MB of paths':
     'server/src/pipeline/many-ephemerals.test.ts',
-  'more than 262,144 watch events at once': 'server/src/pipeline/event-budget.test.ts',
+  'more than 131,072 watch events at once': 'server/src/pipeline/event-budget.test.ts',
   'getChildren of more than 32 MB of names': 'server/src/pipeline/list-bound.test.ts',
   'a frame of more than 512 bytes before the session': 'server/src/net/client-budgets.test.ts',
   'unread answers and incomplete requests': 'server/src/net/client-budgets.test.ts',
