@@ -58,6 +58,7 @@ export {
   zxidName,
 } from './offline/index.js';
 export { changesByEverybody } from './pipeline/open-acl.js';
+export { readSaslUsers } from './security/digest-md5.js';
 export {
   openContinuedFileSync,
   openDirectoryProblem,
@@ -65,12 +66,11 @@ export {
 } from './security/own-file.js';
 export { scryptEntry } from './security/password-hashes.js';
 export { readPeerSecrets } from './security/peer-secrets.js';
-export { revocationListEnd } from './security/revocation-list.js';
-export { readSaslUsers } from './security/sasl-users.js';
 export { readSecretFile } from './security/secret-file.js';
 export {
   EXPIRY_WARN_MS,
   loadTlsFiles,
+  revocationListEnd,
   type TlsFiles,
   type TlsMaterial,
 } from './security/tls-files.js';

@@ -13,9 +13,8 @@ import { prefixedHex } from '../net/four-letter/format.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 import type { Timer, Timers } from '../net/timers.js';
 import type { AuditRecord, AuditSink } from '../pipeline/audit.js';
-import { faultOf, isFull } from '../storage/disk-errors.js';
+import { faultOf, isFull } from '../storage/errors.js';
 import { AuditFile, probeAuditFile } from './audit-file.js';
-import { RefusalBound } from './refusals.js';
 
 interface AuditLogParts {
   readonly member: PeerId;
@@ -182,4 +181,46 @@ export class AuditLog implements AuditSink {
 function isAtNoCost({ error, operation }: AuditRecord): boolean {
   if (operation === 'fourLetterWord') return true;
   return error === ErrorCode.noAuth || error === ErrorCode.authFailed;
+}
+
+interface Refusals {
+  /** The last one that was left out, and the number of those that have no line of their own. */
+  readonly last: AuditRecord;
+  readonly leftOut: number;
+}
+
+const KINDS_MAX = 1000;
+const OTHERS = 'others';
+const OF_ADDRESSES: ReadonlySet<string> = new Set(['authenticate', 'resumeSession']);
+
+class RefusalBound {
+  readonly #kinds = new Map<string, Refusals | null>();
+
+  get isEmpty(): boolean {
+    return this.#kinds.size === 0;
+  }
+
+  /** Whether the refusal has a line of its own. */
+  admits(record: AuditRecord): boolean {
+    const { operation, ip, session } = record;
+    // An operator has no session, and a stranger claims one as he likes.
+    const isOfAddress = session === 0 || OF_ADDRESSES.has(operation);
+    const own = isOfAddress ? `${operation} of ${ip}` : `session ${session}`;
+    const isKnown = this.#kinds.has(own);
+    if (!isKnown && this.#kinds.size < KINDS_MAX) {
+      this.#kinds.set(own, null);
+      return true;
+    }
+    const kind = isKnown ? own : OTHERS;
+    const { leftOut = 0 } = this.#kinds.get(kind) ?? {};
+    this.#kinds.set(kind, { last: record, leftOut: leftOut + 1 });
+    return false;
+  }
+
+  /** The second is over. */
+  take(): readonly Refusals[] {
+    const all = [...this.#kinds.values()].filter((one) => one !== null);
+    this.#kinds.clear();
+    return all;
+  }
 }

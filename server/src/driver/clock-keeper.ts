@@ -10,13 +10,15 @@
 import type { PeerId } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
 import type { LeaderTime } from '../pipeline/request-preparer.js';
-import { AppliedTimes } from '../sessions/applied-times.js';
-import { LeaseClock } from '../sessions/lease-clock.js';
-import { type ClockVerdict, MemberClocks } from '../sessions/member-clocks.js';
-import { LeaderNodeAges } from '../sessions/node-ages.js';
-import { TermTime } from '../sessions/term-time.js';
+import { AppliedTimes, LeaderNodeAges } from '../sessions/applied-times.js';
+import {
+  type ClockVerdict,
+  LeaseClock,
+  MemberClocks,
+  TermTime,
+} from '../sessions/member-clocks.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { NodeAges } from '../state/tree-reads.js';
+import type { NodeAges } from '../state/tree.js';
 import type { DriverOptions, DriverParts } from './parts.js';
 
 /** The parts of the driver that clocks need. */

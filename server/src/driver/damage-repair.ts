@@ -30,7 +30,7 @@ import {
 } from '../storage/errors.js';
 import type { GenerationRepair } from '../storage/generation-repair.js';
 import { trailerRecord } from '../storage/snapshot-source.js';
-import type { StorageQueue } from '../storage/storage-queue.js';
+import type { StorageQueue } from '../storage/storage.js';
 import type { DriverParts } from './parts.js';
 
 /** The znodes and bytes of one part of a slice; the time is looked at after each. */

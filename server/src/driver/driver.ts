@@ -17,8 +17,8 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { ClientHandler } from '../net/client-port.js';
-import type { PeerHandler } from '../net/peer-port-parts.js';
+import type { ClientHandler } from '../net/client-connection.js';
+import type { PeerHandler } from '../net/peer-port.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { DiskRoom, Zab, ZabInput, ZabOutput } from '../zab/index.js';

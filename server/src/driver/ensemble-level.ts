@@ -8,7 +8,7 @@
  */
 import type { Hello, PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { refuseHigherLevel } from '../storage/level-guard.js';
+import { refuseHigherLevel } from '../storage/errors.js';
 import type { Storage } from '../storage/storage.js';
 
 export interface LevelOptions {

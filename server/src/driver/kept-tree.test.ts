@@ -1,8 +1,7 @@
 /** The file of a tree that is given up: its lines, its bound, and what happens without a file. */
 import { expect, it } from 'vitest';
 import { keptLog } from '../simulated/net/fixtures.js';
-import type { ChangeSink } from '../state/change-sink.js';
-import { ReplicatedState } from '../state/replicated-state.js';
+import { type ChangeSink, ReplicatedState } from '../state/replicated-state.js';
 import type { TxnOp } from '../state/txn.js';
 import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';

@@ -8,7 +8,7 @@
  */
 import { formatZxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import { ROOT_NODE, type TreeReads } from '../state/tree-reads.js';
+import { ROOT_NODE, type TreeReads } from '../state/tree.js';
 import type { DriverParts } from './parts.js';
 
 /** The size of one file. */

@@ -35,7 +35,7 @@ import { type LeaderTime, RequestPreparer, type TxnSink } from '../pipeline/requ
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import { atMost } from '../state/at-most.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { NodeAges } from '../state/tree-reads.js';
+import type { NodeAges } from '../state/tree.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 import type { DriverParts } from './parts.js';

@@ -8,7 +8,7 @@ import { clientsPerAddressMax, electionPortOf, memberDirectories } from '../conf
 import { VERSION } from '../config/version.js';
 import type { SummaryView } from '../measures/summary.js';
 import { counter, gauge } from '../net/figures.js';
-import { readEnvironment } from '../net/four-letter/envi.js';
+import { readEnvironment } from '../net/four-letter/reply.js';
 import type {
   ConfigurationView,
   Figure,

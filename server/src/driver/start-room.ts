@@ -9,9 +9,8 @@
 import { dirname } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { pause } from '../net/pause.js';
-import type { Timers } from '../net/timers.js';
-import { isFull } from '../storage/disk-errors.js';
+import { pause, type Timers } from '../net/timers.js';
+import { isFull } from '../storage/errors.js';
 import { defaultReserve, type MeasureSpace, type Space } from './write-bounds.js';
 
 const AGAIN_MS = 1000;

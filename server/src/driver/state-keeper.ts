@@ -10,7 +10,7 @@ import { assert, type DigestAt, formatZxid, type Zxid } from '@rookery/protocol'
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Checkpointer } from '../storage/checkpointer.js';
 import type { DamagedError, StorageFault } from '../storage/errors.js';
-import { StorageQueue } from '../storage/storage-queue.js';
+import { StorageQueue } from '../storage/storage.js';
 import type { StorageOutput, Ticket } from '../zab/index.js';
 import { DamageRepair } from './damage-repair.js';
 import { keepDiscarded } from './discarded.js';

@@ -15,9 +15,8 @@
  * apart, `onJump` takes the place of the tick. A step of the wall clock looks the same.
  */
 import type { Ask, JuteReader, PeerId, PeerMessage, Tell } from '@rookery/protocol';
-import type { ClientConnection } from '../net/client-connection.js';
-import type { ClientHandler } from '../net/client-port.js';
-import type { PeerHandler } from '../net/peer-port-parts.js';
+import type { ClientConnection, ClientHandler } from '../net/client-connection.js';
+import type { PeerHandler } from '../net/peer-port.js';
 import type { Timers } from '../net/timers.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 

@@ -10,7 +10,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Durations } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { MemberDetails, MemberView } from '../net/member-view.js';
-import { TLS_FAILURES, type TlsFigures } from '../net/tls-figures.js';
+import { TLS_FAILURES, type TlsFigures } from '../net/server-stats.js';
 import type { AuditFigures } from '../pipeline/audit.js';
 import type { DirectorySpaces, Space } from './free-space.js';
 import { counter, counters, gauge, gauges, type Metric, metric, type Sample } from './metric.js';

@@ -9,7 +9,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { SummaryView } from '../measures/summary.js';
 import { type FiguresContext, figuresOf, summariesOf } from '../net/figures.js';
-import { PERCENTILE_NAMES } from '../net/four-letter/mntr-names.js';
+import { PERCENTILE_NAMES } from '../net/four-letter/mntr.js';
 import { type Metric, metric, type Sample } from './metric.js';
 
 const QUANTILES = [0.5, 0.9, 0.95, 0.99];

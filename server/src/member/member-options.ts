@@ -35,7 +35,7 @@ import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from '../net/client-port
 import { FourLetterWhitelist } from '../net/four-letter/words.js';
 import type { PeerSecurity, PeerWay } from '../net/peer-admission.js';
 import type { OwnVersions, SharedSettings } from '../net/peer-hello.js';
-import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../net/peer-port-parts.js';
+import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../net/peer-port.js';
 import type { Address } from '../net/transport.js';
 import { IDENTITY_BYTES_MAX } from '../pipeline/identities.js';
 import { EPHEMERALS_PER_PART_MAX } from '../pipeline/session-ends.js';

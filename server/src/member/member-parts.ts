@@ -9,7 +9,7 @@ import type { Counters } from '../driver/counters.js';
 import { DiskSpace, TreeBound } from '../driver/write-bounds.js';
 import type { SummaryView } from '../measures/summary.js';
 import { PeerPort } from '../net/peer-port.js';
-import type { PeerPortParts } from '../net/peer-port-parts.js';
+import type { PeerPortParts } from '../net/peer-port.js';
 import { ServerStats } from '../net/server-stats.js';
 import type { Timer, Timers } from '../net/timers.js';
 import { Pipeline } from '../pipeline/pipeline.js';

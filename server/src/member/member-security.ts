@@ -7,15 +7,13 @@
  */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
-import { ClientTls } from '../net/client-tls.js';
-import { PeerTls } from '../net/peer-tls.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 import { systemTimers } from '../net/timers.js';
-import { DigestMd5Server } from '../security/digest-md5.js';
+import { ClientTls, PeerTls } from '../net/watched-tls.js';
+import { DigestMd5Server, readSaslUsers } from '../security/digest-md5.js';
 import { LoginDelays } from '../security/login-delays.js';
 import { isScryptEntry, PasswordHashes } from '../security/password-hashes.js';
 import { watchedPeerSecrets } from '../security/peer-secrets.js';
-import { readSaslUsers } from '../security/sasl-users.js';
 import { WatchedFiles } from '../security/watched-files.js';
 import { rootAclOf } from './root-acl.js';
 import type { Surroundings } from './surroundings.js';

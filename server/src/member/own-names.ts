@@ -18,8 +18,7 @@ import {
   peerAddressOf,
 } from '../config/addresses.js';
 import type { Config, ServerAddress } from '../config/config.js';
-import { pause } from '../net/pause.js';
-import type { Timers } from '../net/timers.js';
+import { pause, type Timers } from '../net/timers.js';
 
 /** Between two questions for a name. */
 const AGAIN_MS = 1000;

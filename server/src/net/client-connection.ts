@@ -3,11 +3,11 @@
  *
  * Owns the stream from the moment at which its first four bytes have shown that it carries frames.
  * It enforces the bounds: reading stops while more than `outputSoftBytes` wait to be sent, while
- * the handler holds the connection (for `rate` alone it is read ahead a little: see InputHolds), or
- * while other connections are served first; when more than `outputHardBytes` plus the size of its
- * largest answer waits, the connection is dropped. It never looks into a frame. Bytes are sent in
- * the order in which they were put into `writer`. Created by the client port; used by the driver
- * and the pipeline.
+ * the handler holds the connection (for `rate` it is read ahead a little: see InputHolds), or while
+ * other connections are served first; when more than `outputHardBytes` plus the size of its largest
+ * answer waits, the connection is dropped. It never looks into a frame. Bytes are sent in the order
+ * in which they were put into `writer`. Created by the client port, its only owner; used by the
+ * driver, which makes its handler, and the pipeline.
  */
 import {
   addressText,
@@ -15,18 +15,105 @@ import {
   FrameReader,
   type Identity,
   type Int64,
-  type JuteWriter,
+  type JuteReader,
+  JuteWriter,
+  type SlabPool,
+  viewOf,
 } from '@rookery/protocol';
+import type { Logger } from 'pino';
 import type { HoldReason } from '../pipeline/client-channel.js';
-import { ClientOutput } from './client-output.js';
-import { type Deferrable, LARGE_ANSWER_BYTES } from './client-share.js';
-import type { CloseCause, ConnectionOwner } from './connection-owner.js';
+import {
+  type ClientShare,
+  type Deferrable,
+  type InputPace,
+  LARGE_ANSWER_BYTES,
+  type PacedReader,
+  type SharedBudget,
+  SMALL_UNFINISHED_BYTES,
+} from './client-share.js';
 import { prefixedHex } from './four-letter/format.js';
 import { type Hold, InputHolds } from './input-holds.js';
-import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
-import type { ConnectionStats } from './server-stats.js';
-import type { Timer } from './timers.js';
+import type { RateLimitedLog } from './rate-limited-log.js';
+import type { ConnectionStats, ServerStats } from './server-stats.js';
+import type { Timer, Timers } from './timers.js';
 import type { ByteStream, StreamHandlers } from './transport.js';
+
+export interface ConnectionLimits {
+  /** The largest frame before there is a session, which is a handshake. */
+  readonly handshakeBytesMax: number;
+  /** The largest frame afterwards. */
+  readonly frameBytesMax: number;
+  /** Reading stops above this many bytes of output and continues below half of them. */
+  readonly outputSoftBytes: number;
+  /**
+   * The connection is dropped above this many bytes of output. The largest answer does not count,
+   * so a client may get one answer of any size.
+   */
+  readonly outputHardBytes: number;
+  /** How long an ended connection may take to close. */
+  readonly lingerMs: number;
+  /** A connection without a session is closed after this time. */
+  readonly sessionlessTimeoutMs: number;
+  /** Whether clients can log in by SASL. */
+  readonly offersLogins: boolean;
+}
+
+/**
+ * What connections report to. For each connection there is `onOpen`, then any number of
+ * `onFrame`, then `onClosed` exactly once. Connections that only asked a four-letter word, or that
+ * were refused, are not reported. No call is made from within a call to a connection or a port.
+ */
+export interface ClientHandler {
+  onOpen(connection: ClientConnection): void;
+  /**
+   * One whole frame without its length. The reader ends where the frame ends, and is valid only
+   * during the call: copy what is needed later. Not called while the connection is held, or after
+   * `close()` or `end()`.
+   */
+  onFrame(connection: ClientConnection, frame: JuteReader): void;
+  /**
+   * The connection was held for the HoldReason `room` and may continue: its client has taken enough
+   * of its output, or a later turn has a share for it.
+   */
+  onRoom(connection: ClientConnection): void;
+  onClosed(connection: ClientConnection): void;
+}
+
+/** What a connection needs of its port. */
+export interface ConnectionOwner {
+  readonly limits: ConnectionLimits;
+  readonly handler: ClientHandler;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** For events that clients can cause as often as they like. */
+  readonly rateLimited: RateLimitedLog;
+  readonly stats: ServerStats;
+  readonly share: ClientShare;
+  readonly pace: InputPace;
+  /** Memory for output. */
+  readonly slabs: SlabPool;
+  /** Bytes that all connections have read and not delivered. */
+  readonly input: SharedBudget<ClientConnection>;
+  /** Bytes that were written and that clients have not taken. */
+  readonly output: SharedBudget<ClientConnection>;
+  /** The reader for frames. */
+  readonly frame: JuteReader;
+  /** Nothing may leave now, not even from a connection that ends: see ClientPort. */
+  readonly isWithheld: boolean;
+  /** The connection has output for the next flush. Called once per flush. */
+  onDirty(connection: ClientConnection): void;
+  onSessionBound(connection: ClientConnection): void;
+  /** All connections together hold more input than they may. */
+  onInputExceeded(): void;
+  /** The stream is gone. Called once. */
+  onClosed(connection: ClientConnection): void;
+}
+
+/**
+ * Why a connection is dropped: the client made a mistake (`fault`), this member cannot serve it now
+ * (`state`), or for a reason that the caller has already logged (`logged`).
+ */
+type CloseCause = 'fault' | 'state' | 'logged';
 
 type Phase = 'open' | 'ended' | 'closed';
 
@@ -52,7 +139,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   readonly openedAtMs: number;
   readonly stats: ConnectionStats;
 
-  readonly #owner: ConnectionOwner<ClientConnection>;
+  readonly #owner: ConnectionOwner;
   readonly #stream: ByteStream;
   readonly #reader: FrameReader;
   readonly #output: ClientOutput;
@@ -86,7 +173,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   constructor(parts: {
     readonly id: number;
     readonly stream: ByteStream;
-    readonly owner: ConnectionOwner<ClientConnection>;
+    readonly owner: ConnectionOwner;
     readonly stats: ConnectionStats;
     readonly proven?: readonly Identity[];
   }) {
@@ -507,4 +594,169 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
       ...facts,
     };
   }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Output that one client has not taken yet, and how it is counted.
+ *
+ * Frames are appended to `writer`; `writeOut` hands them to the stream in one write. The budget of
+ * all clients together learns how much this client owes.
+ */
+class ClientOutput {
+  readonly writer: JuteWriter;
+  readonly #stream: ByteStream;
+  readonly #owner: ConnectionOwner;
+  /** How many bytes of `writer` have been counted in the clients' share of the turn. */
+  #talliedBytes = 0;
+  /** Bytes buffered in the stream after the last write; the number can only have fallen since. */
+  #bufferedBytesMax = 0;
+  /** The bytes last reported to the budget of output. */
+  #owedBytes = 0;
+  #largestBytes = 0;
+  #kept: Uint8Array = NOTHING;
+
+  constructor(stream: ByteStream, owner: ConnectionOwner) {
+    this.#stream = stream;
+    this.#owner = owner;
+    this.writer = new JuteWriter(owner.slabs);
+  }
+
+  /** Bytes not yet taken by the kernel. */
+  get bytes(): number {
+    return this.writer.length + this.#stream.bufferedBytes;
+  }
+
+  /** The memory of what the kernel has not taken after its turn, in bytes: see `count`. */
+  get owedBytes(): number {
+    if (this.#owedBytes > 0) this.count();
+    return this.#owedBytes;
+  }
+
+  /** The largest of the large answers since the output was last empty, in bytes. */
+  get largestBytes(): number {
+    return this.#largestBytes;
+  }
+
+  /** Whether more waits than this client should have in memory. */
+  get isChoked(): boolean {
+    const { outputSoftBytes } = this.#owner.limits;
+    // The stream is asked only where it matters, because this runs for each frame.
+    if (this.writer.length + this.#bufferedBytesMax <= outputSoftBytes) return false;
+    return this.bytes > outputSoftBytes;
+  }
+
+  /** Bytes written since the last call. */
+  takeUntallied(): number {
+    const bytes = this.writer.length - this.#talliedBytes;
+    this.#talliedBytes += bytes;
+    return bytes;
+  }
+
+  /** Writes everything out. Returns the bytes that the stream buffers. */
+  flush(): number {
+    if (this.#stream.bufferedBytes === 0) this.#largestBytes = 0;
+    this.writeOut();
+    this.count();
+    const buffered = this.#stream.bufferedBytes;
+    // Output for a slow client keeps its whole slab in memory, so others get a new slab.
+    if (buffered === 0) this.writer.recycle();
+    return buffered;
+  }
+
+  writeOut(): void {
+    if (this.writer.length === 0) return;
+    const bytes = this.writer.take();
+    this.#talliedBytes = 0;
+    this.#write(bytes);
+  }
+
+  /** Copies what is written so far for `writeKept`. Nothing written later is part of it. */
+  keep(): void {
+    this.#kept = this.writer.take().slice();
+  }
+
+  writeKept(): void {
+    const kept = this.#kept;
+    this.#kept = NOTHING;
+    if (kept.length > 0) this.#write(kept);
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (bytes.length > Math.max(this.#largestBytes, LARGE_ANSWER_BYTES)) {
+      this.#largestBytes = Math.max(this.#largestBytes, largestFrameBytes(bytes));
+    }
+    this.#owner.stats.bytesSent += bytes.length;
+    // The replies of one turn count as one response.
+    this.#owner.stats.responseSizes.record(bytes.length);
+    if (this.#stream.secured === null) this.#stream.write(bytes);
+    else this.#stream.write(bytes, lastFrameAt(bytes));
+    this.#bufferedBytesMax = this.#stream.bufferedBytes;
+  }
+
+  /** As a flush, while nothing may leave. Returns the bytes that wait. */
+  withhold(): number {
+    const bytes = this.bytes;
+    const { outputHardBytes } = this.#owner.limits;
+    // The frames are looked at only where it matters.
+    if (bytes > outputHardBytes) {
+      const largestBytes = largestFrameBytes(this.writer.untaken);
+      this.#largestBytes = Math.max(this.#largestBytes, largestBytes);
+    }
+    this.count();
+    return bytes;
+  }
+
+  /**
+   * Tells the budget what the client owes: what the stream buffers, its slab as a whole, and what
+   * is withheld.
+   */
+  count(): void {
+    const buffered = this.#stream.bufferedBytes;
+    const withheld = this.#kept.length + (this.#owner.isWithheld ? this.writer.length : 0);
+    if (buffered + withheld + this.#owedBytes === 0) return;
+    this.#report(withheld + (buffered === 0 ? 0 : buffered + this.writer.slabBytes));
+  }
+
+  /** The stream is gone: the client owes nothing any more. */
+  countNone(): void {
+    if (this.#owedBytes > 0) this.#report(0);
+  }
+
+  /** Forgets what has not been written out; what was kept stays. */
+  drop(): void {
+    this.writer.reset();
+    this.writer.release();
+    this.#talliedBytes = 0;
+  }
+
+  #report(bytes: number): void {
+    this.#owner.output.add(bytes - this.#owedBytes);
+    this.#owedBytes = bytes;
+  }
+}
+
+const LENGTH_BYTES = 4;
+
+/** The size of the largest whole frame, its length field included, in bytes. */
+function largestFrameBytes(frames: Uint8Array): number {
+  const view = viewOf(frames);
+  let largest = 0;
+  for (let at = 0; at + LENGTH_BYTES <= frames.length; ) {
+    const bytes = LENGTH_BYTES + view.getUint32(at);
+    largest = Math.max(largest, bytes);
+    at += bytes;
+  }
+  return largest;
+}
+
+/** Where the last frame begins; 0 for a single one. */
+function lastFrameAt(frames: Uint8Array): number {
+  const view = viewOf(frames);
+  let last = 0;
+  for (let at = 0; at + LENGTH_BYTES <= frames.length; at += LENGTH_BYTES + view.getUint32(at)) {
+    last = at;
+  }
+  return last;
 }

@@ -1,6 +1,6 @@
 /** Which connections get a place of the client port, for each address. */
 import { expect, it } from 'vitest';
-import { ClientPlaces, type ClientPlacesOptions } from './client-places.js';
+import { ClientPlaces, type ClientPlacesOptions } from './client-port.js';
 
 const NO_LIMIT = { streamsMax: Infinity, connectionsPerAddressMax: 0, boundsLoopback: true };
 

@@ -6,32 +6,37 @@
  * four-letter words and frames. It never looks into a frame. All output of a turn is sent in
  * `flush()`, one write per connection. Driven by the driver.
  */
-import { addressText, JuteReader, SlabPool } from '@rookery/protocol';
+import { addressText, assert, type Identity, JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../config/addresses.js';
 import type { AuditSink } from '../pipeline/audit.js';
-import { addressGroup } from '../security/address-group.js';
-import { ClientConnection } from './client-connection.js';
-import { ClientPlaces } from './client-places.js';
-import { ClientShare, SHARE_LIMITS, type ShareLimits } from './client-share.js';
-import type { ClientTls } from './client-tls.js';
-import type { ConnectionHandler, ConnectionLimits, ConnectionOwner } from './connection-owner.js';
-import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
+import { addressGroup, isLoopbackAddress } from '../security/address-group.js';
+import { DerError } from '../security/der-reader.js';
+import { alternativeNames, x509Name } from '../security/x509-name.js';
+import {
+  ClientConnection,
+  type ClientHandler,
+  type ConnectionLimits,
+  type ConnectionOwner,
+} from './client-connection.js';
+import {
+  ClientShare,
+  InputPace,
+  SHARE_LIMITS,
+  SharedBudget,
+  type ShareLimits,
+} from './client-share.js';
 import { foreignAtClientPort } from './foreign-protocol.js';
 import type { FourLetterWhitelist } from './four-letter/words.js';
-import { InputPace } from './input-pace.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
-import { ProtocolSniffer } from './protocol-sniffer.js';
-import { provenBy } from './proven-identity.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
 import { SessionlessStreams } from './sessionless-streams.js';
-import { SharedBudget } from './shared-budget.js';
 import type { Timers } from './timers.js';
-import type { ByteStream, Listener, ListenOptions, Transport } from './transport.js';
-import { WORD_LIMITS, type WordLimits } from './word-scheduler.js';
-import { WordService } from './word-service.js';
+import type { ByteStream, Listener, ListenOptions, Secured, Transport } from './transport.js';
+import type { ClientTls } from './watched-tls.js';
+import { ProtocolSniffer, WORD_LIMITS, type WordLimits, WordService } from './word-service.js';
 
 export interface ClientPortOptions extends ConnectionLimits {
   readonly address: ListenAddress;
@@ -76,9 +81,7 @@ export const CLIENT_PORT_DEFAULTS = {
   words: WORD_LIMITS,
 } as const;
 
-export type ClientHandler = ConnectionHandler<ClientConnection>;
-
-export interface ClientPortParts {
+interface ClientPortParts {
   readonly options: ClientPortOptions;
   readonly transport: Transport;
   readonly timers: Timers;
@@ -91,7 +94,7 @@ export interface ClientPortParts {
   readonly tls?: ClientTls | undefined;
 }
 
-export class ClientPort implements ConnectionOwner<ClientConnection> {
+export class ClientPort implements ConnectionOwner {
   readonly limits: ConnectionLimits;
   readonly handler: ClientHandler;
   readonly timers: Timers;
@@ -415,3 +418,153 @@ const IGNORE = {
   onDrain: (): void => {},
   onClose: (): void => {},
 };
+
+/** The part of all places that one address cannot take. */
+const KEPT_PART = 1 / 8;
+
+export interface ClientPlacesOptions {
+  /** The number of open streams; a further one is closed by the listener. */
+  readonly streamsMax: number;
+  /** The number of connections of one address; 0 for no limit. */
+  readonly connectionsPerAddressMax: number;
+  /** Whether that number holds for loopback addresses, too. */
+  readonly boundsLoopback: boolean;
+}
+
+/**
+ * The places of the client port: how many connections one address may have, and which places are
+ * kept for addresses that have none.
+ *
+ * Each connection takes an open file, of which there are few. One address may take all places but
+ * an eighth. Half of that eighth is for the first connection of other addresses, and the rest for
+ * four-letter words, which take no place for long. A stream takes a place when it sends its first
+ * frame.
+ */
+export class ClientPlaces {
+  /** With more streams than this, one without a session has to go. */
+  readonly streamsMax: number;
+  readonly #options: ClientPlacesOptions;
+  /** Places for every address, and for those that have none. */
+  readonly #anyMax: number;
+  readonly #firstMax: number;
+  /** The connections of each address, or each network of IPv6. */
+  readonly #counts = new Map<string, number>();
+  #taken = 0;
+
+  constructor(options: ClientPlacesOptions) {
+    const { streamsMax } = options;
+    const kept = Number.isFinite(streamsMax) ? Math.floor(streamsMax * KEPT_PART) : 0;
+    this.#options = options;
+    this.#anyMax = streamsMax - kept;
+    this.#firstMax = streamsMax - Math.ceil(kept / 2);
+    this.streamsMax = streamsMax - Math.ceil(kept / 4);
+  }
+
+  /** Why a connection from this address gets no place, for the log; null if it gets one. */
+  refusalFor(address: string): Record<string, unknown> | null {
+    const { connectionsPerAddressMax: most, boundsLoopback, streamsMax } = this.#options;
+    if (address === '') return null;
+    const own = this.#counts.get(addressGroup(address)) ?? 0;
+    const isBound = most > 0 && (boundsLoopback || !isLoopbackAddress(address));
+    if (isBound && own >= most) {
+      return { reason: 'too many connections from one address', maxClientCnxns: most };
+    }
+    if (this.#taken < this.#anyMax || (own === 0 && this.#taken < this.#firstMax)) return null;
+    const reason =
+      own === 0
+        ? 'all places are taken: raise the limit of open files'
+        : 'the places that are left are for other addresses: raise the limit of open files';
+    return { reason, connections: this.#taken, streamsMax };
+  }
+
+  take(address: string): void {
+    this.#count(address, 1);
+  }
+
+  leave(address: string): void {
+    this.#count(address, -1);
+  }
+
+  #count(address: string, change: 1 | -1): void {
+    // A client within this process has no socket.
+    if (address === '') return;
+    const group = addressGroup(address);
+    const count = (this.#counts.get(group) ?? 0) + change;
+    if (count === 0) this.#counts.delete(group);
+    else this.#counts.set(group, count);
+    this.#taken += change;
+  }
+}
+
+interface ConnectionTokensOptions {
+  /** The size of the bucket: connections that may come at once. 0 means no limit. */
+  readonly max: number;
+  readonly perSecond: number;
+}
+
+/**
+ * A token bucket that bounds the rate of new connections.
+ *
+ * It protects a member from the storm of reconnects after a restart: a connection without a token
+ * is closed and tries again a little later, so that not all of them time out together. A size of 0
+ * turns it off. The clock is an argument.
+ */
+export class ConnectionTokens {
+  readonly #options: ConnectionTokensOptions;
+  #tokens: number;
+  #filledAtMs: number;
+
+  constructor(options: ConnectionTokensOptions, nowMs: number) {
+    assert(options.max === 0 || options.perSecond > 0, 'an empty bucket is filled again');
+    this.#options = options;
+    this.#tokens = options.max;
+    this.#filledAtMs = nowMs;
+  }
+
+  /** Takes a token for a connection; false if there is none. */
+  take(nowMs: number): boolean {
+    const { max, perSecond } = this.#options;
+    if (max === 0) return true;
+    const gained = ((nowMs - this.#filledAtMs) * perSecond) / 1000;
+    this.#tokens = Math.min(max, this.#tokens + gained);
+    this.#filledAtMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}
+
+/** What of a certificate is its owner's name. */
+type CertificateIdentity = 'subject' | 'san-uri' | 'san-dns';
+
+const NOBODY: readonly Identity[] = [];
+/** One name is usual; a certificate of more is that of no client. */
+const NAMES_MAX = 16;
+
+/**
+ * The identities of a client by its certificate, which was verified when TLS was established. A
+ * certificate without such a name, or with one that cannot be read, proves none.
+ */
+export function provenBy(
+  secured: Secured | null,
+  identity: CertificateIdentity = 'subject',
+): readonly Identity[] {
+  const certificate = secured?.certificate ?? null;
+  if (certificate === null) return NOBODY;
+  const names = namesOf(certificate, identity);
+  if (names.length > NAMES_MAX) return NOBODY;
+  return names.map((id) => ({ scheme: 'x509', id }));
+}
+
+/** OpenSSL accepts encodings that are not read here. */
+function namesOf(certificate: Uint8Array, identity: CertificateIdentity): readonly string[] {
+  try {
+    if (identity === 'san-uri') return alternativeNames(certificate, 'uri');
+    if (identity === 'san-dns') return alternativeNames(certificate, 'dns');
+    const name = x509Name(certificate);
+    return name === '' ? [] : [name];
+  } catch (error) {
+    if (!(error instanceof DerError)) throw error;
+    return [];
+  }
+}

@@ -14,7 +14,7 @@ import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { MemoryNetwork } from '../simulated/net/memory-transport.js';
 import type { ClientConnection } from './client-connection.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
-import { SHARE_LIMITS, type ShareLimits } from './client-share.js';
+import { InputPace, SHARE_LIMITS, SharedBudget, type ShareLimits } from './client-share.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ServerStats } from './server-stats.js';
 
@@ -308,4 +308,102 @@ it('the largest answer is excused from the limit of output, many events of a tur
   port.flush();
   await timers.advance(5);
   expect(connection.isOpen).toBe(false);
+});
+
+const MEGABYTE = 1 << 20;
+const READ_BYTES = 64 << 10;
+
+it('lets a client alone send as fast as it can, up to 4 MB in a round', () => {
+  const pace = new InputPace(new ManualTimers());
+  const reader = { resumeReading: () => {} };
+  for (let count = 0; count < 4; count++) expect(pace.mustWait(reader, MEGABYTE)).toBe(false);
+  expect(pace.mustWait(reader, 1)).toBe(true);
+});
+
+it('reads from hundreds one after the other, in the order in which they were put off', async () => {
+  const timers = new ManualTimers();
+  const pace = new InputPace(timers);
+  const rounds: number[][] = [[]];
+  const readers = Array.from({ length: 300 }, (_, index) => ({
+    resumeReading: () => void rounds.at(-1)?.push(index),
+  }));
+  const isPutOff = readers.map((reader) => pace.mustWait(reader, READ_BYTES));
+  expect(isPutOff.indexOf(true)).toBe(64);
+  pace.forget(readers[70] ?? { resumeReading: () => {} });
+  for (let round = 0; round < 4; round++) {
+    await timers.advance(0);
+    rounds.push([]);
+  }
+  const order = rounds.flat();
+  expect(order).toHaveLength(300 - 64 - 1);
+  expect(order).toEqual([...order].sort((one, other) => one - other));
+  expect(order).not.toContain(70);
+  expect(pace.mustWait({ resumeReading: () => {} }, READ_BYTES)).toBe(false);
+});
+
+function budgetOf(bytesMax: number, holders: readonly number[]) {
+  const budget = new SharedBudget<number>(bytesMax);
+  for (const bytes of holders) budget.add(bytes);
+  const excess = () =>
+    budget.excess(
+      holders,
+      (bytes) => bytes,
+      (bytes) => bytes,
+    );
+  return { budget, excess };
+}
+
+describe('a budget that many share', () => {
+  it('is exceeded by one byte too many and not by all that it has', () => {
+    expect(budgetOf(100, [60, 40]).budget.isExceeded).toBe(false);
+    expect(budgetOf(100, [60, 41]).budget.isExceeded).toBe(true);
+  });
+
+  it('gives up the largest until an eighth is free, the largest that stays not counted', () => {
+    const { excess } = budgetOf(100, [10, 80, 20, 60, 30]);
+    // Without the largest they hold 120; without 80 and 60, beside the 30 that are not counted, 30.
+    expect(excess()).toEqual([80]);
+    expect(budgetOf(100, [10, 70, 80, 60, 30]).excess()).toEqual([80, 70]);
+  });
+
+  it('gives up nobody while all but the largest fit, and looks again once they no longer do', () => {
+    const { budget, excess } = budgetOf(100, [500, 100]);
+    expect(budget.isExceeded).toBe(true);
+    expect(excess()).toEqual([]);
+    expect(budget.isExceeded).toBe(false);
+    budget.add(1);
+    expect(budget.isExceeded).toBe(true);
+  });
+
+  it('looks at its limit again once it was kept', () => {
+    const { budget, excess } = budgetOf(100, [500]);
+    expect(excess()).toEqual([]);
+    budget.add(-450);
+    budget.add(51);
+    expect(budget.isExceeded).toBe(true);
+  });
+
+  it('asks who holds how much now, and passes over who holds nothing', () => {
+    const budget = new SharedBudget<string>(10);
+    budget.add(40);
+    const now: Readonly<Record<string, number>> = { a: 20, b: 0, c: 20 };
+    expect(
+      budget.excess(
+        Object.keys(now),
+        (name) => now[name] ?? 0,
+        (name) => name,
+      ),
+    ).toEqual(['a']);
+  });
+
+  it('closes many small ones of one address before a larger one of another', () => {
+    const budget = new SharedBudget<string>(100);
+    const bytesOf = (name: string) => (name === 'large' ? 30 : 10);
+    const groupOf = (name: string) => (name === 'large' ? 'other' : 'most');
+    const small = Array.from({ length: 12 }, (_, index) => `small ${index}`);
+    budget.add(30 + 120);
+    const closed = budget.excess(['large', ...small], bytesOf, groupOf);
+    // 80 and the largest, which is not counted, stay.
+    expect(closed).toEqual(small.slice(0, 4));
+  });
 });

@@ -1,13 +1,10 @@
 /**
- * The share of one turn that clients may use, so that peers and timers get theirs.
- *
- * With many costly frames in one turn the member would miss its heartbeats, and others would wait
- * several times: a write passes through three turns of the member that its client uses. Once the
- * frames of a turn have produced `outputBytesMax` or taken `durationMsMax`, further deliveries are
- * deferred to the next turn, in their order. Connections whose last answer was large, or whose next
- * will be, wait in the heavy queue, which is served behind the light one of all others, but not for
- * ever. Owned by the client port, which renews it at each flush; asked by its connections.
+ * What all client connections share: the time and output of one turn, the pace of large frames, and
+ * budgets of memory. Owned by the client port, which renews the share at each flush; asked by its
+ * connections.
  */
+
+import { assert } from '@rookery/protocol';
 import type { Timers } from './timers.js';
 
 export interface ShareLimits {
@@ -32,6 +29,16 @@ export interface Deferrable {
   continueDelivery(): void;
 }
 
+/**
+ * The share of one turn that clients may use, so that peers and timers get theirs.
+ *
+ * With many costly frames in one turn the member would miss its heartbeats, and others would wait
+ * several times: a write passes through three turns of the member that its client uses. Once the
+ * frames of a turn have produced `outputBytesMax` or taken `durationMsMax`, further deliveries are
+ * deferred to the next turn, in their order. Connections whose last answer was large, or whose next
+ * will be, wait in the heavy queue, which is served behind the light one of all others, but not for
+ * ever.
+ */
 export class ClientShare {
   readonly #timers: Timers;
   readonly #limits: ShareLimits;
@@ -145,4 +152,163 @@ export class ClientShare {
       connection.continueDelivery();
     }
   }
+}
+
+/** A connection with fewer bytes of a frame is neither counted nor paused. */
+export const SMALL_UNFINISHED_BYTES = 32 << 10;
+const ROUND_BYTES = 4 << 20;
+/** Connections resumed at a time; each mostly brings one read of 64 KB. */
+const READERS_PER_ROUND = 64;
+
+export interface PacedReader {
+  /** Resumes reading. */
+  resumeReading(): void;
+}
+
+/**
+ * Bounds how many bytes of unfinished frames are read in one iteration of the event loop, over all
+ * clients.
+ *
+ * Thousands of connections that send large requests at once bring more bytes than can be copied
+ * while heartbeats and other clients wait. Once 4 MB of unfinished frames have arrived in an
+ * iteration, further connections are paused and resumed in order, as many at a time as can bring 4
+ * MB. A connection with at most 32 KB of a frame is never paused.
+ */
+export class InputPace {
+  readonly #timers: Timers;
+  readonly #waiting = new Set<PacedReader>();
+  #bytes = 0;
+  #isRoundEndDue = false;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  /** Counts bytes of an unfinished frame. Returns true if the connection must pause. */
+  mustWait(reader: PacedReader, bytes: number): boolean {
+    this.#bytes += bytes;
+    this.#endRoundLater();
+    if (this.#bytes <= ROUND_BYTES && this.#waiting.size === 0) return false;
+    this.#waiting.add(reader);
+    return true;
+  }
+
+  /** Forgets a connection that is gone. */
+  forget(reader: PacedReader): void {
+    this.#waiting.delete(reader);
+  }
+
+  #endRoundLater(): void {
+    if (this.#isRoundEndDue) return;
+    this.#isRoundEndDue = true;
+    this.#timers.defer(() => this.#endRound());
+  }
+
+  #endRound(): void {
+    this.#isRoundEndDue = false;
+    this.#bytes = 0;
+    let left = READERS_PER_ROUND;
+    for (const reader of this.#waiting) {
+      if (left-- === 0) break;
+      this.#waiting.delete(reader);
+      reader.resumeReading();
+    }
+    if (this.#waiting.size > 0) this.#endRoundLater();
+  }
+}
+
+/** The part of the budget that is free after connections were closed. */
+const SPARE_PART = 1 / 8;
+
+interface Held<Holder> {
+  readonly holder: Holder;
+  readonly bytes: number;
+  readonly group: unknown;
+}
+
+/**
+ * A budget of memory that all connections of a member share, and the choice of which connections
+ * are closed when it is used up.
+ *
+ * It keeps only the sum: holders report how much more or less they hold. The largest holder does
+ * not count, so that a single client gets an answer of any size: the memory is bounded by the
+ * budget plus one holder. When the others exceed the budget, holders are closed until an eighth of
+ * it is free, so that the search for them is rare: the largest ones of the group that holds most,
+ * so that many small holders of one address close no others. Of those that stay, the largest does
+ * not count either.
+ */
+export class SharedBudget<Holder> {
+  readonly bytesMax: number;
+  #bytes = 0;
+  /** If only the largest holder is beyond the budget, no search is made up to this sum. */
+  #searchAboveBytes: number;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+    this.#searchAboveBytes = bytesMax;
+  }
+
+  /** The bytes of all holders together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether `excess` should be asked now. */
+  get isExceeded(): boolean {
+    return this.#bytes > this.#searchAboveBytes;
+  }
+
+  /** A holder has `bytes` more, or fewer if negative. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    assert(this.#bytes >= 0, () => `${this.#bytes} bytes are held`);
+    if (this.#bytes <= this.bytesMax) this.#searchAboveBytes = this.bytesMax;
+  }
+
+  /**
+   * The holders to close: those of the group that holds most, such as an address, before others,
+   * and in each group the largest first. Each reports what it gives back.
+   */
+  excess(
+    holders: Iterable<Holder>,
+    bytesOf: (holder: Holder) => number,
+    groupOf: (holder: Holder) => unknown,
+  ): readonly Holder[] {
+    const held: Held<Holder>[] = [];
+    const sums = new Map<unknown, number>();
+    for (const holder of holders) {
+      const bytes = bytesOf(holder);
+      if (bytes <= 0) continue;
+      const group = groupOf(holder);
+      held.push({ holder, bytes, group });
+      sums.set(group, (sums.get(group) ?? 0) + bytes);
+    }
+    const sumOf = ({ group }: Held<Holder>): number => sums.get(group) ?? 0;
+    held.sort((one, other) => sumOf(other) - sumOf(one) || other.bytes - one.bytes);
+    const largest = largestFromEach(held);
+    if (this.#bytes - (largest[0] ?? 0) <= this.bytesMax) {
+      this.#searchAboveBytes = this.bytesMax + (largest[0] ?? 0);
+      return [];
+    }
+    const keptMax = this.bytesMax * (1 - SPARE_PART);
+    let leftBytes = this.#bytes;
+    const closed = held.findIndex(({ bytes }, index) => {
+      if (leftBytes - (largest[index] ?? 0) <= keptMax) return true;
+      leftBytes -= bytes;
+      return false;
+    });
+    return held.slice(0, closed < 0 ? held.length : closed).map(({ holder }) => holder);
+  }
+}
+
+/** The bytes of the largest holder from each index on. */
+function largestFromEach<Holder>(held: readonly Held<Holder>[]): readonly number[] {
+  let largest = 0;
+  return held
+    .toReversed()
+    .map(({ bytes }) => {
+      largest = Math.max(largest, bytes);
+      return largest;
+    })
+    .toReversed();
 }

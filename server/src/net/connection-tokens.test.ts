@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConnectionTokens } from './connection-tokens.js';
+import { ConnectionTokens } from './client-port.js';
 
 describe('connection tokens', () => {
   it('let as many come at once as the bucket holds, then as many as are refilled', () => {

@@ -11,8 +11,8 @@ import type { ByteStream } from './transport.js';
 /**
  * Besides the pipeline's reasons there are those of this folder: the client has not taken its
  * output (`output`), the clients' share of this turn is used up (`share`, client-share.ts), or too
- * many bytes of large frames arrive at once (`pace`, input-pace.ts). `share` and `pace` pass within
- * a few turns.
+ * many bytes of large frames arrive at once (`pace`, client-share.ts). `share` and `pace` pass
+ * within a few turns.
  */
 export type Hold = HoldReason | 'output' | 'share' | 'pace';
 
@@ -35,11 +35,11 @@ const BITS: Readonly<Record<Hold, number>> = {
 const READ_AHEAD_BYTES = 16 << 10;
 
 export class InputHolds {
-  readonly #stream: Pick<ByteStream, 'pause' | 'resume'>;
+  readonly #stream: ByteStream;
   #bits = 0;
   #isReading = true;
 
-  constructor(stream: Pick<ByteStream, 'pause' | 'resume'>) {
+  constructor(stream: ByteStream) {
     this.#stream = stream;
   }
 

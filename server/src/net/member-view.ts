@@ -204,7 +204,7 @@ export interface BackupFigures {
 
 /**
  * Clients that wait because they failed to log in or exceed `requestsPerSecondMax`. Connections
- * that are held for other reasons (`input-holds.ts`) are not counted.
+ * that are held for other reasons (`client-connection.ts`) are not counted.
  */
 export interface WaitingClients {
   /** Attempts to log in that wait now, and the number of those that had to so far. */

@@ -19,9 +19,9 @@ import {
 } from './peer-authentication.js';
 import { certificateProblem } from './peer-certificate.js';
 import { NEEDS_PROOF, type PeerLink } from './peer-link.js';
-import type { PeerTls } from './peer-tls.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import { type ListenTls, TlsDialError } from './transport.js';
+import type { PeerTls } from './watched-tls.js';
 
 /**
  * `tls`: both sides have certificates with the names of members. `secret`: both prove that they

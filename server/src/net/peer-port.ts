@@ -8,6 +8,8 @@
  * only at what members say before a link is up, and at whether a message is a ping. Driven by the
  * driver.
  */
+
+import type { ConnectionOptions } from 'node:tls';
 import {
   assert,
   errorMessage,
@@ -24,16 +26,89 @@ import {
   type LinkMessage,
 } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
+import type { ListenAddress } from '../config/addresses.js';
 import { ListenError } from './listen-error.js';
-import { PeerAdmission, PROOF_BYTES_MAX } from './peer-admission.js';
+import { PeerAdmission, type PeerSecurity, PROOF_BYTES_MAX } from './peer-admission.js';
 import { isProvenBy } from './peer-authentication.js';
-import { dialPeer, PeerDialler } from './peer-dialler.js';
-import { helloOf, judgeHello, type OwnIdentity, rivalProblem } from './peer-hello.js';
+import {
+  type EnsembleIdentity,
+  helloOf,
+  judgeHello,
+  type OwnIdentity,
+  type OwnVersions,
+  rivalProblem,
+  type SharedSettings,
+  type StartsView,
+} from './peer-hello.js';
 import { HELLO_BYTES_MAX, PeerLink } from './peer-link.js';
-import type { PeerPortOptions, PeerPortParts } from './peer-port-parts.js';
-import { RateLimitedLog } from './rate-limited-log.js';
-import { RepeatedTroubles } from './repeated-troubles.js';
-import type { Address, ByteStream, Listener } from './transport.js';
+import { RateLimitedLog, RepeatedTroubles } from './rate-limited-log.js';
+import type { Timer, Timers } from './timers.js';
+import type { Address, ByteStream, Listener, Transport } from './transport.js';
+
+interface PeerLimits {
+  readonly frameBytesMax: number;
+  /** Bytes that may be queued on a link before it is dropped. */
+  readonly queueBytesMax: number;
+  /** The time limit for a hello, in ms. */
+  readonly helloTimeoutMs: number;
+  readonly dialTimeoutMs: number;
+  /** Accepted connections that are not admitted yet. The oldest makes room for the newest. */
+  readonly unprovenMax: number;
+  readonly backoffMinMs: number;
+  readonly backoffMaxMs: number;
+}
+
+export const PEER_PORT_DEFAULTS: PeerLimits = {
+  frameBytesMax: 32 << 20,
+  queueBytesMax: 64 << 20,
+  helloTimeoutMs: 2_000,
+  dialTimeoutMs: 1_000,
+  unprovenMax: 128,
+  backoffMinMs: 50,
+  backoffMaxMs: 1_000,
+};
+
+export interface PeerPortOptions extends PeerLimits {
+  readonly id: PeerId;
+  /** Random for each start of the process. */
+  readonly instance: string;
+  readonly address: ListenAddress;
+  /** The other members. */
+  readonly peers: ReadonlyMap<PeerId, Address>;
+  /** A link heard from within this time wins against another process with the same id. */
+  readonly peerTimeoutMs: number;
+  readonly versions: OwnVersions;
+  /** The settings that all members must share. */
+  readonly shared: SharedSettings;
+}
+
+/**
+ * What the peer port tells the driver.
+ *
+ * For each link: `onConnected`, any number of `onMessage`, `onDisconnected` exactly once, in this
+ * order; the calls of two links of one peer never interleave. Link numbers only grow. No call is
+ * made from within a call to the port, `disconnect` and `send` included.
+ */
+export interface PeerHandler {
+  /** The hello went both ways and both accepted it; `version` is the wire version of the link. */
+  onConnected(peer: PeerId, link: number, hello: Hello, version: number): void;
+  /** The message owns its bytes: it may be kept. */
+  onMessage(peer: PeerId, link: number, message: PeerMessage): void;
+  onDisconnected(peer: PeerId, link: number, reason: string): void;
+}
+
+export interface PeerPortParts {
+  readonly options: PeerPortOptions;
+  readonly transport: Transport;
+  readonly timers: Timers;
+  /** Returns a random number in [0, 1), for the jitter of the back-off. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly identity: () => EnsembleIdentity;
+  readonly starts: StartsView;
+  readonly security: PeerSecurity;
+  readonly handler: PeerHandler;
+}
 
 /** The size of the length before each frame. */
 const LENGTH_BYTES = 4;
@@ -390,4 +465,115 @@ export class PeerPort {
     const { starts } = this.#parts;
     return { id, versions, shared, starts, ...this.#parts.identity() };
   }
+}
+
+interface PeerDiallerParts {
+  readonly address: Address;
+  readonly dialTimeoutMs: number;
+  readonly backoffMinMs: number;
+  readonly backoffMaxMs: number;
+  readonly transport: Transport;
+  /** How the next attempt is secured; null for not at all. */
+  readonly tls: () => ConnectionOptions | null;
+  readonly timers: Timers;
+  /** Returns a random number in [0, 1). */
+  readonly random: () => number;
+  onStream(stream: ByteStream): void;
+  /** An attempt has failed. The next one is scheduled already. */
+  onFailure(error: unknown): void;
+}
+
+/**
+ * Dials one member until it answers, with a back-off that doubles and has jitter.
+ *
+ * There is at most one attempt or timer at a time. The port asks for another attempt (`retry`,
+ * after a failure or a lost link), ends the waiting (`hurry`), and reports a completed hello
+ * (`reset`). The transport resolves the name at each attempt (ZOOKEEPER-1506, 2982, 2184).
+ */
+export class PeerDialler {
+  readonly #parts: PeerDiallerParts;
+  #backoffMs: number;
+  #timer: Timer | null = null;
+  #isDialling = false;
+  #isStopped = false;
+  #dialledAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: PeerDiallerParts) {
+    this.#parts = parts;
+    this.#backoffMs = parts.backoffMinMs;
+  }
+
+  /** Makes the first attempt at once. */
+  start(): void {
+    void this.#dial();
+  }
+
+  /** Tries again after the back-off: between half of it and all of it. */
+  retry(): void {
+    if (this.#isStopped || this.#timer !== null || this.#isDialling) return;
+    const { random, timers, backoffMaxMs } = this.#parts;
+    const delayMs = this.#backoffMs * (0.5 + random() / 2);
+    this.#backoffMs = Math.min(this.#backoffMs * 2, backoffMaxMs);
+    this.#timer = timers.after(delayMs, () => {
+      this.#timer = null;
+      void this.#dial();
+    });
+  }
+
+  /**
+   * The other member says that it has just started. A waiting attempt is made at once, and the
+   * back-off begins anew. Attempts are never more frequent than without back-off, because anybody
+   * can send this message.
+   */
+  hurry(): void {
+    const { timers, backoffMinMs } = this.#parts;
+    this.reset();
+    if (this.#timer === null || timers.nowMs() - this.#dialledAtMs < backoffMinMs) return;
+    this.#timer.cancel();
+    this.#timer = null;
+    void this.#dial();
+  }
+
+  reset(): void {
+    this.#backoffMs = this.#parts.backoffMinMs;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  /** An error thrown by `onStream` is a bug and ends the process as an unhandled rejection. */
+  async #dial(): Promise<void> {
+    const { transport, address, dialTimeoutMs } = this.#parts;
+    this.#isDialling = true;
+    this.#dialledAtMs = this.#parts.timers.nowMs();
+    let stream: ByteStream;
+    try {
+      const tls = this.#parts.tls();
+      stream = await dialPeer(transport, address, dialTimeoutMs, tls);
+    } catch (error) {
+      this.#isDialling = false;
+      if (this.#isStopped) return;
+      this.retry();
+      this.#parts.onFailure(error);
+      return;
+    }
+    this.#isDialling = false;
+    if (this.#isStopped) stream.destroy();
+    else this.#parts.onStream(stream);
+  }
+}
+
+/** Dials with TLS where it is asked for, which needs a transport that has it. */
+function dialPeer(
+  transport: Transport,
+  address: Address,
+  timeoutMs: number,
+  tls: ConnectionOptions | null,
+): Promise<ByteStream> {
+  if (tls === null) return transport.dial(address, timeoutMs, 'lentLarge');
+  assert(transport.dialTls !== undefined, 'members with TLS are on a network of sockets');
+  return transport.dialTls(address, timeoutMs, tls);
 }

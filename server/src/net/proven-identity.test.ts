@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { TestAuthority } from '../simulated/security/certificates.js';
-import { provenBy } from './proven-identity.js';
+import { provenBy } from './client-port.js';
 
 it('takes a certificate whose subject cannot be read for nobody, and goes on', () => {
   const certificate = Uint8Array.of(0x30, 0x03, 0x1f, 0x81, 0x00);

@@ -6,12 +6,14 @@
  * the number of events that were `leftOut`. The kind is the name of the event or the caller's
  * choice, and never something that a stranger sends. `close` logs what is left.
  */
+
+import type { PeerId } from '@rookery/protocol';
 import type { Logger, pino } from 'pino';
 import type { Timer, Timers } from './timers.js';
 
 const INTERVAL_MS = 1000;
 
-export type Facts = Readonly<Record<string, unknown>> & pino.LogFnFields;
+type Facts = Readonly<Record<string, unknown>> & pino.LogFnFields;
 type Level = 'info' | 'warn' | 'error';
 
 interface Report {
@@ -101,5 +103,57 @@ export class RateLimitedLog {
     this.#logger[level](leftOut === 0 ? last : { ...last, leftOut }, event);
     burst.last = null;
     burst.count = 0;
+  }
+}
+
+interface Trouble {
+  readonly level: 'info' | 'warn' | 'error';
+  /** The name of the event, `area.event`. */
+  readonly event: string;
+  /** The peer that has the trouble, also if a stranger only claims its id. */
+  readonly peer: PeerId;
+  readonly trouble: Facts & { readonly reason: string };
+}
+
+/** The key that all strangers which are not members share. */
+const STRANGERS: PeerId = 0;
+
+/**
+ * Logs a trouble with a peer once and not at each attempt, until it changes or ends.
+ *
+ * A member that is down is dialled every second, and only the first failure is news. Strangers that
+ * claim an id, with a different trouble each time, are bounded by the rate-limited log.
+ */
+export class RepeatedTroubles {
+  readonly #logger: Logger;
+  readonly #rateLimited: RateLimitedLog;
+  readonly #isMember: (peer: PeerId) => boolean;
+  readonly #last = new Map<PeerId, Map<string, string>>();
+
+  constructor(parts: {
+    readonly logger: Logger;
+    readonly rateLimited: RateLimitedLog;
+    readonly isMember: (peer: PeerId) => boolean;
+  }) {
+    this.#logger = parts.logger;
+    this.#rateLimited = parts.rateLimited;
+    this.#isMember = parts.isMember;
+  }
+
+  report({ level, event, peer, trouble }: Trouble): void {
+    const place = this.#isMember(peer) ? peer : STRANGERS;
+    const events = this.#last.get(place) ?? new Map<string, string>();
+    this.#last.set(place, events);
+    if (events.get(event) === trouble.reason) {
+      this.#logger.debug(trouble, event);
+      return;
+    }
+    events.set(event, trouble.reason);
+    this.#rateLimited[level](event, trouble, `${event} ${place}`);
+  }
+
+  /** The peer is connected, so its next trouble is news. */
+  forget(peer: PeerId): void {
+    this.#last.delete(peer);
   }
 }

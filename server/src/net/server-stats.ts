@@ -8,7 +8,6 @@ import type { Int64 } from '@rookery/protocol';
 import { Durations, Summary } from '../measures/summary.js';
 import type { AuditFigures } from '../pipeline/audit.js';
 import type { ReplyRecord } from '../pipeline/client-channel.js';
-import type { TlsFigures } from './tls-figures.js';
 
 /** Requests that change the state, by the names that `cons` prints. All others count as reads. */
 const UPDATES: ReadonlySet<string> = new Set([
@@ -146,7 +145,7 @@ export class ConnectionStats {
 }
 
 /** What requests took since the last reset; all 0 before the first one. */
-export interface Latency {
+interface Latency {
   readonly count: number;
   readonly averageMs: number;
   readonly minMs: number;
@@ -154,7 +153,7 @@ export interface Latency {
 }
 
 /** The same of one connection, as it is recorded. */
-export class LatencyStats implements Latency {
+class LatencyStats implements Latency {
   count = 0;
   totalMs = 0;
   minMs = 0;
@@ -184,7 +183,7 @@ export class LatencyStats implements Latency {
 }
 
 /** Sizes of the last, smallest and largest reply, in bytes. */
-export class ResponseSizes {
+class ResponseSizes {
   count = 0;
   last = -1;
   min = 0;
@@ -202,5 +201,54 @@ export class ResponseSizes {
     this.last = -1;
     this.min = 0;
     this.max = 0;
+  }
+}
+
+export const TLS_FAILURES = [
+  /** The client presented no certificate, and must. */
+  'no_certificate',
+  /** Its certificate is expired, revoked, or of an authority that is not trusted. */
+  'bad_certificate',
+  /** It did not finish the handshake in time. */
+  'timeout',
+  /** It said why it does not go on, mostly that it does not accept this member's certificate. */
+  'alert',
+  /** It went away without a word, mostly for the same reason. */
+  'closed',
+  /** It does not speak TLS, or no version and cipher that are allowed here. */
+  'protocol',
+  /** Too many handshakes were under way. */
+  'too_many',
+] as const;
+export type TlsFailure = (typeof TLS_FAILURES)[number];
+
+/**
+ * Counts TLS at the client port or between members, and says when the certificate, the authorities
+ * and the revocation lists expire. The kinds of failures are few and fixed, whatever a stranger
+ * sends.
+ */
+export class TlsFigures {
+  /** Handshakes that succeeded, and those among them that resumed an earlier session. */
+  secured = 0;
+  resumed = 0;
+  underWay = 0;
+  /** Connections that sent frames without TLS where TLS is required. */
+  plainRefused = 0;
+  /** When the first one of this member's chain of certificates expires, ms since 1970. */
+  expiresWallMs = 0;
+  /** When the first authority of its `caFile` expires, ms since 1970; null without any. */
+  authorityExpiresWallMs: number | null = null;
+  /** When the first of its revocation lists expires, ms since 1970; null where none does. */
+  listsEndWallMs: number | null = null;
+  /** Whether the files of certificates have changed into something that cannot be used. */
+  isStale = false;
+  readonly #failures = new Map<TlsFailure, number>();
+
+  failed(kind: TlsFailure): void {
+    this.#failures.set(kind, this.failures(kind) + 1);
+  }
+
+  failures(kind: TlsFailure): number {
+    return this.#failures.get(kind) ?? 0;
   }
 }

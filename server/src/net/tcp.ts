@@ -8,17 +8,16 @@
  * delays hardly any other dial.
  */
 import net from 'node:net';
-import tls from 'node:tls';
+import tls, { type TLSSocket } from 'node:tls';
 import { addressText, errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { ListenAddress } from '../config/addresses.js';
+import { EVERY_ADDRESS, type ListenAddress, listenHostsOf } from '../config/addresses.js';
 import { plainAddress } from '../security/address-group.js';
 import { speaksNoTls } from './foreign-protocol.js';
-import { lendingSocket } from './lending-socket.js';
 import { PeerNames } from './peer-names.js';
+import { RateLimitedLog } from './rate-limited-log.js';
 import { SecuringStream } from './securing-stream.js';
-import { listenOnTcp } from './tcp-listener.js';
-import { TlsRecords } from './tls-records.js';
+import { systemTimers } from './timers.js';
 import {
   type Address,
   type ByteStream,
@@ -28,6 +27,7 @@ import {
   type ListenTls,
   type OnStream,
   type Secured,
+  type StreamCount,
   type StreamHandlers,
   TlsDialError,
   type Transport,
@@ -160,7 +160,7 @@ function textOf({ host, port }: Address): string {
   return addressText(host, port);
 }
 
-export class DialTimeout extends Error {
+class DialTimeout extends Error {
   override readonly name = 'DialTimeout';
   readonly code = 'ETIMEDOUT';
 
@@ -289,7 +289,7 @@ class LentMemory {
   }
 }
 
-/** Makes a stream that reads into shared memory, if Node allows it (see lending-socket.ts). */
+/** Makes a stream that reads into shared memory, if Node allows it (see tcp.ts). */
 function lendingStream(accepted: net.Socket, memory: LentMemory, bytesMax: number): TcpStream {
   let stream: TcpStream | null = null;
   const socket = lendingSocket(
@@ -303,4 +303,140 @@ function lendingStream(accepted: net.Socket, memory: LentMemory, bytesMax: numbe
 /** No encoding is set on the socket, so node always gives bytes. */
 function bytesOf(chunk: Buffer | string): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk;
+}
+
+/**
+ * Makes an accepted socket read into memory of the caller's, by a private part of Node.
+ *
+ * Otherwise Node allocates memory outside of the JavaScript heap for each read, and at some hundred
+ * thousand reads a second this causes full collections. `net.connect` has the option `onread`
+ * against that, `net.createServer` has none. So the accepted socket's handle (`_handle`, a private
+ * property) is given to a new socket that has the option. If a release of Node has no such
+ * property, the accepted socket stays as it is: only the speed of reads depends on it.
+ */
+function lendingSocket(accepted: net.Socket, onread: net.OnReadOpts): net.Socket | null {
+  const handle: unknown = Reflect.get(accepted, '_handle');
+  if (typeof handle !== 'object' || handle === null) return null;
+  Reflect.set(accepted, '_handle', null);
+  const options = { handle, allowHalfOpen: true, manualStart: true, onread };
+  const socket = new net.Socket(options);
+  socket.once('close', () => accepted.destroy());
+  return socket;
+}
+
+/**
+ * Writes frames by TLS so that the last one of each write has a record of its own.
+ *
+ * Some clients (kazoo 2.8) wait on the socket for the next answer although their TLS library holds
+ * one already, because it came in one record with others. They would wait for seconds, until
+ * something else comes. What they wait on stays readable as long as a further record is behind the
+ * one that they read from, so it is enough that the last record has one frame. A record for each
+ * frame would have the same effect and take far more time.
+ */
+export class TlsRecords {
+  readonly #socket: TLSSocket;
+
+  constructor(socket: TLSSocket) {
+    this.#socket = socket;
+    // Through `_writev`, Node would join writes that wait and encrypt them as one record.
+    Reflect.set(socket, '_writev', null);
+  }
+
+  /** `lastAt`: where the last of several frames begins, 0 if there is only one. */
+  write(bytes: Uint8Array, lastAt: number): void {
+    if (lastAt > 0) this.#socket.write(bytes.subarray(0, lastAt));
+    this.#socket.write(bytes.subarray(lastAt));
+  }
+}
+
+interface TcpListenerOptions {
+  readonly address: ListenAddress;
+  readonly streamsMax: number;
+  /** Accepted sockets that are not closed. */
+  readonly count: StreamCount;
+  /** Accepted sockets are not read from until they are resumed. */
+  readonly pauseOnConnect: boolean;
+  readonly logger: Logger;
+  onSocket(socket: net.Socket): void;
+}
+
+/**
+ * A TCP port on one or several addresses of this machine, as one listener.
+ *
+ * Either all of its addresses are bound or none is. The limit of open sockets holds for all of them
+ * together. A connection that fails in accept, or that comes when the process is short of file
+ * descriptors, is logged and the listener goes on: one that swallowed the error would be deaf
+ * without a sign (ZOOKEEPER-4203).
+ */
+async function listenOnTcp(options: TcpListenerOptions): Promise<Listener> {
+  const listener = new TcpListener(options);
+  try {
+    for (const host of listenHostsOf(options.address)) await listener.bind(host);
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
+  return listener;
+}
+
+class TcpListener implements Listener {
+  readonly #options: TcpListenerOptions;
+  readonly #rateLimited: RateLimitedLog;
+  readonly #servers: net.Server[] = [];
+  #port: number;
+
+  constructor(options: TcpListenerOptions) {
+    this.#options = options;
+    this.#port = options.address.port;
+    this.#rateLimited = new RateLimitedLog(options.logger, systemTimers());
+  }
+
+  /** The bound port, also where any free one was asked for. */
+  get port(): number {
+    return this.#port;
+  }
+
+  bind(host: string): Promise<void> {
+    const { pauseOnConnect } = this.#options;
+    const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect };
+    const server = net.createServer(options, (socket) => this.#accept(socket));
+    const address = { host, port: this.#port };
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      // Without a host Node listens on all addresses of both families.
+      server.listen(host === EVERY_ADDRESS ? { port: address.port } : address, () => {
+        server.off('error', reject);
+        server.on('error', (error) => {
+          this.#rateLimited.error('net.accept_failed', { ...address, err: error });
+        });
+        this.#servers.push(server);
+        const bound = server.address();
+        if (bound !== null && typeof bound === 'object') this.#port = bound.port;
+        resolve();
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    // Does not wait for the streams: they belong to whoever took them.
+    for (const server of this.#servers) server.close();
+    this.#rateLimited.close();
+    return Promise.resolve();
+  }
+
+  #accept(socket: net.Socket): void {
+    const { streamsMax, count, onSocket } = this.#options;
+    if (count.open >= streamsMax) {
+      const remote = socket.remoteAddress ?? 'unknown';
+      this.#rateLimited.warn('net.accept_dropped', { port: this.#port, streamsMax, remote });
+      socket.on('error', () => undefined);
+      socket.destroy();
+      return;
+    }
+    count.open += 1;
+    socket.once('close', () => {
+      count.open -= 1;
+    });
+    onSocket(socket);
+  }
 }

@@ -18,10 +18,10 @@ import {
 } from '../simulated/security/certificates.js';
 import { FairSlots } from './fair-slots.js';
 import { RateLimitedLog } from './rate-limited-log.js';
+import { TLS_FAILURES, TlsFigures } from './server-stats.js';
 import { TcpTransport } from './tcp.js';
 import { systemTimers } from './timers.js';
 import { TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
-import { TLS_FAILURES, TlsFigures } from './tls-figures.js';
 import type { ByteStream } from './transport.js';
 
 let directory = '';

@@ -10,7 +10,7 @@
  * begin a few in each turn, because a signature takes a millisecond of everybody's time. Made by
  * WatchedTls, used by SecuringStream.
  */
-import { constants, createHash } from 'node:crypto';
+import { constants, createHash, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
 import { addressText, Fifo } from '@rookery/protocol';
@@ -19,10 +19,9 @@ import type { TlsMaterial } from '../security/tls-files.js';
 import type { FairSlot, FairSlots } from './fair-slots.js';
 import { speaksNoTls } from './foreign-protocol.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
-import type { TlsFailure, TlsFigures } from './tls-figures.js';
-import { isSignedByOneOf } from './trusted-chain.js';
+import type { TlsFailure, TlsFigures } from './server-stats.js';
 
-export type ClientAuth = 'none' | 'want' | 'need';
+type ClientAuth = 'none' | 'want' | 'need';
 
 export interface TlsAcceptorOptions {
   /** The listener's name; sessions are not resumed under another one. */
@@ -39,7 +38,7 @@ export interface HandshakeSlot extends FairSlot {
   evict(): void;
 }
 
-export interface TlsAcceptorParts {
+interface TlsAcceptorParts {
   readonly material: TlsMaterial;
   readonly options: TlsAcceptorOptions;
   /** The places for handshakes, which acceptors may share. */
@@ -49,7 +48,7 @@ export interface TlsAcceptorParts {
 }
 
 /** Exactly one of the two is called, once. */
-export interface Handshake {
+interface Handshake {
   /** Data has not been read yet. `certificate` is the client's, verified, or null. */
   onSecured(socket: TLSSocket, certificate: Uint8Array | null): void;
   /** The socket is destroyed; the reason is counted and logged. */
@@ -251,4 +250,46 @@ function kindOf(error: Error): TlsFailure {
   // An alert is what the client thinks of this member's certificate.
   if (code.includes('ALERT')) return 'alert';
   return code === 'ECONNRESET' ? 'closed' : 'protocol';
+}
+
+/** What Node reports of a certificate; the last one of a whole chain is its own issuer. */
+interface ChainLink {
+  /** DER. */
+  readonly raw: Uint8Array;
+  readonly fingerprint256: string;
+  readonly issuerCertificate?: ChainLink;
+}
+
+/** More than any chain that OpenSSL verifies has. */
+const CHAIN_MAX = 100;
+
+/**
+ * Whether one of the authorities of `caFile` is in the chain of a certificate that Node has
+ * verified.
+ *
+ * Node trusts every certificate inside a PKCS#12 file, so a side that has one looks at the chain
+ * itself: when it accepts, and when it dials (watched-tls.ts). The chain that Node reports is not
+ * the one that it has verified: Node joins the certificates that the other side sent by the names
+ * of their issuers. So the signatures are verified here; otherwise a forged certificate in between
+ * would pass.
+ */
+export function isSignedByOneOf(authorities: ReadonlySet<string>, certificate: ChainLink): boolean {
+  let link = certificate;
+  for (let length = 0; length < CHAIN_MAX; length++) {
+    if (authorities.has(link.fingerprint256)) return true;
+    const issuer = link.issuerCertificate;
+    if (issuer === undefined || issuer === link || !isSignedBy(issuer, link)) return false;
+    link = issuer;
+  }
+  return false;
+}
+
+function isSignedBy(issuer: ChainLink, link: ChainLink): boolean {
+  try {
+    const { publicKey } = new X509Certificate(issuer.raw);
+    return new X509Certificate(link.raw).verify(publicKey);
+  } catch {
+    // The issuer's key is of a kind that Node does not know.
+    return false;
+  }
 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { keptLog } from '../simulated/net/fixtures.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
-import { TlsExpiryLog } from './tls-expiry-log.js';
+import { TlsExpiryLog } from './watched-tls.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { TestAuthority } from '../simulated/security/certificates.js';
-import { TlsRecords } from './tls-records.js';
+import { TlsRecords } from './tcp.js';
 
 const APPLICATION_DATA = 23;
 const HEAD_BYTES = 5;

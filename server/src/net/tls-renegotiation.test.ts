@@ -11,10 +11,10 @@ import { keptLog } from '../simulated/net/fixtures.js';
 import { TestAuthority } from '../simulated/security/certificates.js';
 import { FairSlots } from './fair-slots.js';
 import { RateLimitedLog } from './rate-limited-log.js';
+import { TlsFigures } from './server-stats.js';
 import { TcpTransport } from './tcp.js';
 import { systemTimers } from './timers.js';
 import { TlsAcceptor } from './tls-acceptor.js';
-import { TlsFigures } from './tls-figures.js';
 
 it('ends the connection of a client that begins another handshake on it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-renegotiation-'));

@@ -48,7 +48,7 @@ export interface ByteStream {
   /**
    * The bytes may be written over as soon as none are buffered. `lastAt` is where the last of
    * several frames to a client begins, 0 for a single one: by TLS, that frame gets a record of its
-   * own (tls-records.ts). Without TLS it has no effect.
+   * own (tcp.ts). Without TLS it has no effect.
    */
   write(bytes: Uint8Array, lastAt?: number): void;
   /** Writes the pieces in order by one system call. Absent where that saves nothing. */

@@ -1,12 +1,21 @@
 /** What is said of certificates and revocation lists that come to their end meanwhile. */
+
+import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, createServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { keptLog } from '../simulated/net/fixtures.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
-import { TestAuthority } from '../simulated/security/certificates.js';
-import { WatchedTls } from './watched-tls.js';
+import {
+  TestAuthority,
+  type TestCertificate,
+  writePkcs12,
+} from '../simulated/security/certificates.js';
+import { systemTimers } from './timers.js';
+import { PeerTls, WatchedTls } from './watched-tls.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -158,4 +167,54 @@ it('warns of an authority a month before its end, and of a revocation list an ho
   tls.close();
   await timers.advance(2 * DAY_MS);
   expect(told('tls')).toEqual([]);
+});
+
+/** Resolves with the outcome of dialling a member that presents `certificate`. */
+async function dialled(tls: PeerTls, { cert, key }: TestCertificate): Promise<string> {
+  const server = createServer({ cert, key }).listen(0, '127.0.0.1');
+  server.on('tlsClientError', () => undefined);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port }: Pick<AddressInfo, 'port'> = Object(server.address());
+  return await new Promise((resolve) => {
+    const socket = connect({ ...tls.dialOptions(), host: '127.0.0.1', port }, () => {
+      resolve('connected');
+      socket.destroy();
+    });
+    socket.once('error', ({ message }) => resolve(message));
+  });
+}
+
+it('trusts the authorities of caFile alone, whatever else a PKCS#12 file contains', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'rookery-peer-tls-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const authority = new TestAuthority(directory);
+  const stranger = new TestAuthority(directory, 'stranger');
+  const pkcs12File = writePkcs12(authority.server('own'), '', stranger.caFile);
+  const { caFile } = authority;
+  const { logger } = keptLog();
+  const tls = new PeerTls({
+    settings: {
+      certFile: null,
+      keyFile: null,
+      pkcs12File,
+      passphraseFile: null,
+      caFile,
+      crlFiles: [],
+      ensemble: null,
+    },
+    logger,
+    timers: systemTimers(),
+  });
+  onTestFinished(() => tls.close());
+  expect(await dialled(tls, authority.server('other'))).toBe('connected');
+  const noKeyIds = 'authorityKeyIdentifier=none\nsubjectKeyIdentifier=none';
+  const impostor = stranger.sign('impostor', { extensions: noKeyIds });
+  expect(await dialled(tls, impostor)).toBe('its authority is not in caFile');
+  // Somebody else, who calls himself as the authority, says that it has signed the stranger.
+  const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
+  const extensions = `basicConstraints=CA:TRUE\n${noKeyIds}`;
+  const forged = new TestAuthority(elsewhere).sign('stranger', { extensions });
+  const cert = Buffer.concat([impostor.cert, forged.cert]);
+  expect(await dialled(tls, { ...impostor, cert })).toBe('its authority is not in caFile');
 });

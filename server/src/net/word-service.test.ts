@@ -20,7 +20,7 @@ import { FourLetterWhitelist } from './four-letter/words.js';
 import type { MemberView } from './member-view.js';
 import { ServerStats } from './server-stats.js';
 import type { Timer } from './timers.js';
-import { WORD_LIMITS } from './word-scheduler.js';
+import { WORD_LIMITS } from './word-service.js';
 
 const ADDRESS = { host: 'server', port: 2181 };
 

@@ -9,8 +9,7 @@
  * The member copies what its disk has; the reader makes a state of it.
  */
 import { isZxid, MarshallingError, ProposalBatch, type Zxid } from '@rookery/protocol';
-import { IGNORE_CHANGES } from '../state/change-sink.js';
-import { ReplicatedState } from '../state/replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from '../state/replicated-state.js';
 import { txnOf } from '../state/txn-codec.js';
 import { CHECKPOINT_KEY, type Checkpoint, parseCheckpoint } from '../storage/checkpoint.js';
 import { DamagedError, type TreeRecord } from '../storage/index.js';

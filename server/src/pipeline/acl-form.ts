@@ -5,7 +5,7 @@
  * of the connection, is replaced by them. Otherwise the order is the request's. What is stored has
  * a bound, so that the answer of getACL is always one that a client takes. Called by prepare-op.
  */
-import { isAlternativeName } from '../security/alternative-names.js';
+import { isAlternativeName } from '../security/x509-name.js';
 import type { Acl } from '../state/txn.js';
 import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';

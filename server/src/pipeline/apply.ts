@@ -23,10 +23,9 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { ChangeSink } from '../state/change-sink.js';
 import type { WithPath } from '../state/memory/path-view.js';
 import { OpView } from '../state/op-view.js';
-import type { ReplicatedState } from '../state/replicated-state.js';
+import type { ChangeSink, ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { Acl, NodeOp, Txn } from '../state/txn.js';
 import type { EmitWatchEvent, WatchChange, WatcherId, WatchTable } from '../state/watches.js';

@@ -25,7 +25,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { OpenedSession } from '../state/session.js';
+import type { OpenedSession } from '../state/session-record.js';
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
 import type { LeftSessions } from './left-sessions.js';

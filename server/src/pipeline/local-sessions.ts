@@ -9,8 +9,8 @@
  * by Pipeline, Handshake and Touches.
  */
 import { assert, type PeerId } from '@rookery/protocol';
-import { LeaseClock } from '../sessions/lease-clock.js';
 import { Leases } from '../sessions/leases.js';
+import { LeaseClock } from '../sessions/member-clocks.js';
 import { atMost } from '../state/at-most.js';
 import type { SessionId } from '../state/txn.js';
 

@@ -14,10 +14,10 @@
 import { assert, Fifo, formatZxid, type Zxid } from '@rookery/protocol';
 import { type PathView, pathViewOf } from '../state/memory/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { OpenedSession } from '../state/session.js';
+import type { OpenedSession } from '../state/session-record.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
-import { isRaisedTo, nextVersion } from '../state/versions.js';
+import { isRaisedTo, nextVersion } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 
 type Created = Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>;

@@ -27,7 +27,7 @@ import { parentViewOf, pathViewOf } from '../state/memory/path-view.js';
 import { CONFIG_NODE } from '../state/node-record.js';
 import type { CreateView, SetDataView } from '../state/op-view.js';
 import type { NodeMode, NodeOp, RaiseSequenceOp, SessionId } from '../state/txn.js';
-import { sequenceSuffix } from '../state/versions.js';
+import { sequenceSuffix } from '../state/txn.js';
 import { mayDo, type Requester } from './access.js';
 import { legalAcl, type ProvenScheme } from './acl-form.js';
 import { LOCAL_SESSION } from './local-sessions.js';

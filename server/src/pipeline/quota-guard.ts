@@ -8,7 +8,7 @@
  */
 
 import type { WithPath } from '../state/memory/path-view.js';
-import { limitsPathOf, readLimits, readStats, statsPathOf } from '../state/quota-text.js';
+import { limitsPathOf, readLimits, readStats, statsPathOf } from '../state/quotas.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 

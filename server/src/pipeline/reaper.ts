@@ -6,8 +6,7 @@
  * decided anew when the delete is prepared. Time is an argument. Called by RequestPreparer.
  */
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { Tree } from '../state/tree.js';
-import type { NodeAges, ReapRules } from '../state/tree-reads.js';
+import type { NodeAges, ReapRules, Tree } from '../state/tree.js';
 
 export interface ReaperOptions {
   /** The time from one search to the next, in ms. */

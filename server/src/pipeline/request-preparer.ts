@@ -18,11 +18,14 @@ import {
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
-import { ExpiredSessionNotes, type ExpiredSessions } from '../sessions/expired-sessions.js';
-import { Leases } from '../sessions/leases.js';
-import { Ownership } from '../sessions/ownership.js';
+import {
+  ExpiredSessionNotes,
+  type ExpiredSessions,
+  Leases,
+  Ownership,
+} from '../sessions/leases.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { NodeAges } from '../state/tree-reads.js';
+import type { NodeAges } from '../state/tree.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';

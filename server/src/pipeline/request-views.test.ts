@@ -16,9 +16,8 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
-import { IGNORE_CHANGES } from '../state/change-sink.js';
 import type { CreateView, SetDataView } from '../state/op-view.js';
-import { ReplicatedState } from '../state/replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { TxnPreparer } from './prepare.js';

@@ -24,7 +24,7 @@ import {
   SaslResponse,
   WatchesRequest,
 } from '@rookery/protocol';
-import { ephemeralPaths } from '../state/ephemeral-paths.js';
+import { ephemeralPaths } from '../state/ephemerals.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import { entriesToJudge } from './access.js';
 import { mayRead, type ReadScene } from './read-scene.js';

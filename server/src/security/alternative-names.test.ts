@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TestAuthority } from '../simulated/security/certificates.js';
-import { alternativeNames, isAlternativeName } from './alternative-names.js';
 import { DerError } from './der-reader.js';
+import { alternativeNames, isAlternativeName } from './x509-name.js';
 
 let directory = '';
 let authority: TestAuthority;

@@ -6,9 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DigestMd5Server, secretOfPassword } from './digest-md5.js';
+import { DigestMd5Server, readSaslUsers, secretOfPassword } from './digest-md5.js';
 import type { SaslAnswer } from './sasl.js';
-import { readSaslUsers } from './sasl-users.js';
 
 const NONCE = 'a nonce of the test';
 const EMPTY = new Uint8Array(0);

@@ -10,9 +10,11 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { digestMd5Response, digestMd5Secret } from '@rookery/protocol';
+import { OperatorError } from '../config/operator-error.js';
 import type { SaslAnswer, SaslExchange, SaslServer } from './sasl.js';
+import { readSecretFile } from './secret-file.js';
 
-export const REALM = 'zk-sasl-md5';
+const REALM = 'zk-sasl-md5';
 const DIGEST_URI = `zookeeper/${REALM}`;
 const RESPONSE_BYTES_MAX = 4096;
 const NONCE_BYTES = 30;
@@ -123,4 +125,42 @@ function directivesOf(text: string): Directives | null {
     found.set(key, quoted === undefined ? plain : quoted.replace(/\\([\s\S])/g, '$1'));
   }
   return Object.fromEntries(found);
+}
+
+const USERS_MAX = 100_000;
+/** Neither may mean a host or a realm to a reader of ACLs, as in Kerberos. */
+const USER = /^[^\s:@/"\\]{1,256}$/;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+const DIGEST = new RegExp(`^([^:]*):${REALM}:([0-9a-fA-F]{32})$`);
+
+/** Throws OperatorError for a file that cannot be used. */
+export function readSaslUsers(path: string): ReadonlyMap<string, string> {
+  const users = new Map<string, string>();
+  const text = readSecretFile(path, 'The list of users').toString('utf8');
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.replace(/\r$/, '');
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const where = `Line ${index + 1} of the list of users ${path}`;
+    const entry = entryOf(line);
+    if (typeof entry === 'string') throw new OperatorError(`${where} ${entry}.`);
+    if (users.has(entry.user))
+      throw new OperatorError(`${where} names a user for the second time.`);
+    users.set(entry.user, entry.secret);
+    if (users.size > USERS_MAX) throw new OperatorError(`${where} is one too many: ${USERS_MAX}.`);
+  }
+  if (users.size === 0) throw new OperatorError(`The list of users ${path} has no user.`);
+  return users;
+}
+
+/** A text says what is wrong. */
+function entryOf(line: string): { readonly user: string; readonly secret: string } | string {
+  if (!PRINTABLE.test(line)) return 'has characters other than printable ASCII';
+  const digest = DIGEST.exec(line);
+  const colon = line.indexOf(':');
+  const user = line.slice(0, Math.max(colon, 0));
+  if (!USER.test(user))
+    return 'must begin with a user without blanks, @, / and quotes, and a colon';
+  if (digest !== null) return { user, secret: (digest[2] ?? '').toLowerCase() };
+  const password = line.slice(colon + 1);
+  return password === '' ? 'has no password' : { user, secret: secretOfPassword(user, password) };
 }

@@ -1,16 +1,17 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { OperatorError } from '../config/operator-error.js';
 import {
   TestAuthority,
   type TestCertificate,
   writePkcs12,
 } from '../simulated/security/certificates.js';
-import { loadTlsFiles, pathsOf, type TlsFiles } from './tls-files.js';
+import { loadTlsFiles, pathsOf, pemBlocks, revocationListEnd, type TlsFiles } from './tls-files.js';
 
 const NOTHING: TlsFiles = {
   certFile: null,
@@ -170,4 +171,39 @@ it('takes every revocation list of a file, and names the one that cannot be read
   );
   const cut = secret('cut.crl', `${first}${second?.slice(0, -30)}`);
   expect(refusal({ ...pem, crlFiles: [cut] })).toContain('has an incomplete PEM block "X509 CRL"');
+});
+
+it('tells the end of a list of revoked certificates as openssl does', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'rookery-crl-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const authority = new TestAuthority(directory);
+  const file = authority.revocationList('list', [authority.server()]);
+  const shown = execFileSync('openssl', ['crl', '-in', file, '-noout', '-nextupdate'], {
+    encoding: 'utf8',
+  });
+  const end = Date.parse(shown.replace('nextUpdate=', ''));
+  expect(end).toBeGreaterThan(Date.now());
+  const pem = readFileSync(file);
+  expect(revocationListEnd(pem)).toBe(end);
+  expect(revocationListEnd(Buffer.concat([pem, pem]))).toBe(end);
+  expect(revocationListEnd(Buffer.from('nothing'))).toBeNull();
+
+  // A list whose times cannot be read has no known end, and does not hide that of another list.
+  const [, base64 = ''] = /CRL-----([^-]*)-----END/.exec(pem.toString('latin1')) ?? [];
+  const der = Buffer.from(base64, 'base64').toString('latin1');
+  const spoilt = Buffer.from(der.replaceAll(/\d{12}Z/g, 'no time at al'), 'latin1');
+  expect(spoilt).toHaveLength(der.length);
+  const block = `-----BEGIN X509 CRL-----\n${spoilt.toString('base64')}\n-----END X509 CRL-----\n`;
+  expect(revocationListEnd(Buffer.from(block))).toBeNull();
+  expect(revocationListEnd(Buffer.concat([Buffer.from(block), pem]))).toBe(end);
+});
+
+const block = (text: string) => `-----BEGIN A-----${text}-----END A-----`;
+
+it('returns the whole blocks of a label, and no others', () => {
+  const other = '-----BEGIN B-----\nb\n-----END B-----';
+  const text = `x ${block('\n1\n')}\n${other}${block('2')}${block('3-4')}-----BEGIN A-----5`;
+  expect(pemBlocks(text, 'A')).toEqual([block('\n1\n'), block('2')]);
+  expect(pemBlocks(`-----BEGIN A-----1${block('2')}`, 'A')).toEqual([block('2')]);
+  expect(pemBlocks('', 'A')).toEqual([]);
 });

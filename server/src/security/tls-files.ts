@@ -11,9 +11,7 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '../config/operator-error.js';
-import { DerError } from './der-reader.js';
-import { pemBlocks } from './pem-blocks.js';
-import { revocationListEnd } from './revocation-list.js';
+import { DerError, DerReader, TAG } from './der-reader.js';
 import { readPublicFile, readSecretFile, readSecretLine } from './secret-file.js';
 
 const HOUR_MS = 3_600_000;
@@ -294,4 +292,63 @@ function refuseJavaKeystore(bytes: Buffer, path: string): void {
   throw new OperatorError(
     `${path} is a keystore of Java, which only Java reads. Convert it with: ${command}`,
   );
+}
+
+const LABEL = 'X509 CRL';
+const INTEGER = 0x02;
+const UTC_TIME = 0x17;
+const GENERALIZED_TIME = 0x18;
+
+/**
+ * Returns the earliest end of the lists in a PEM file, in ms since 1970; null if none of them ends.
+ * Throws DerError for what is no such list.
+ */
+export function revocationListEnd(pem: Uint8Array): number | null {
+  let earliest: number | null = null;
+  for (const block of pemBlocks(Buffer.from(pem).toString('latin1'), LABEL)) {
+    const base64 = block.split('-----')[2] ?? '';
+    const end = endOf(Buffer.from(base64, 'base64'));
+    if (end !== null && (earliest === null || end < earliest)) earliest = end;
+  }
+  return earliest;
+}
+
+/** RFC 5280, section 5.1: version, signature, issuer, thisUpdate, nextUpdate. */
+function endOf(der: Uint8Array): number | null {
+  const list = new DerReader(der).enter(TAG.sequence).enter(TAG.sequence);
+  list.maybeSkip(INTEGER);
+  list.skip();
+  list.skip();
+  list.skip();
+  if (list.isAtEnd) return null;
+  const { tag, bytes } = list.next();
+  if (tag !== UTC_TIME && tag !== GENERALIZED_TIME) return null;
+  return timeOf(Buffer.from(bytes).toString('latin1'), tag === UTC_TIME);
+}
+
+/**
+ * `YYMMDDHHMMSSZ`, where years from 50 on are of the last century, or `YYYYMMDDHHMMSSZ`; null for
+ * any other text.
+ */
+function timeOf(text: string, hasShortYear: boolean): number | null {
+  const century = Number(text.slice(0, 2)) < 50 ? '20' : '19';
+  const whole = hasShortYear ? `${century}${text}` : text;
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(whole) ?? [];
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+export function pemBlocks(text: string, label: string): readonly string[] {
+  const [begin, end] = [`-----BEGIN ${label}-----`, `-----END ${label}-----`];
+  const blocks: string[] = [];
+  let at = text.indexOf(begin);
+  while (at >= 0) {
+    const dash = text.indexOf('-', at + begin.length);
+    if (dash < 0) break;
+    const isWhole = text.startsWith(end, dash);
+    if (isWhole) blocks.push(text.slice(at, dash + end.length));
+    at = text.indexOf(begin, isWhole ? dash + end.length : dash);
+  }
+  return blocks;
 }

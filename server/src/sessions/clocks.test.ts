@@ -4,10 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AppliedTimes } from './applied-times.js';
-import { type ClockVerdict, MemberClocks } from './member-clocks.js';
-import { LeaderNodeAges } from './node-ages.js';
-import { TermTime, type TermTimeStart } from './term-time.js';
+import { AppliedTimes, LeaderNodeAges } from './applied-times.js';
+import { type ClockVerdict, MemberClocks, TermTime, type TermTimeStart } from './member-clocks.js';
 
 const TEN_YEARS = 10 * 365 * 86_400_000;
 const DATE = 1_700_000_000_000;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { ExpiredSessionNotes } from './expired-sessions.js';
-import { LeaseClock } from './lease-clock.js';
-import { type ExpiredLease, Leases } from './leases.js';
+import { type ExpiredLease, ExpiredSessionNotes, Leases } from './leases.js';
+import { LeaseClock } from './member-clocks.js';
 
 const OPTIONS = { slackMs: 50, bucketMs: 100 };
 

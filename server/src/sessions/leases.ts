@@ -11,7 +11,7 @@
  * its former bucket is due. The leader closes an expired session in `RequestPreparer.onTick`. Pure:
  * the clock is an argument (see LeaseClock), in ms.
  */
-import { assert } from '@rookery/protocol';
+import { assert, type PeerId } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
 /** A lease that is over, because its deadline has passed or because `end` was called. */
@@ -174,5 +174,82 @@ export class Leases {
     const bucket = this.#buckets.get(index);
     if (bucket === undefined) this.#buckets.set(index, [lease]);
     else bucket.push(lease);
+  }
+}
+
+interface ExpiredSession extends ExpiredLease {
+  /** The member that served the session last; null if none did in this leader's term. */
+  readonly member: PeerId | null;
+  /**
+   * The number of ephemerals that it owns once all that is in flight is applied; they end with it.
+   */
+  readonly ephemerals: number;
+}
+
+export interface ExpiredSessions {
+  /** All of them, also those that are not described. */
+  readonly count: number;
+  /** The first NAMED_MAX of them. */
+  readonly sessions: readonly ExpiredSession[];
+}
+
+const NAMED_MAX = 10;
+
+export class ExpiredSessionNotes {
+  #count = 0;
+  #sessions: ExpiredSession[] = [];
+
+  add(session: ExpiredSession): void {
+    this.#count += 1;
+    if (this.#sessions.length < NAMED_MAX) this.#sessions.push(session);
+  }
+
+  /** Null if no session has expired since the last call. */
+  take(): ExpiredSessions | null {
+    if (this.#count === 0) return null;
+    const taken = { count: this.#count, sessions: this.#sessions };
+    this.#count = 0;
+    this.#sessions = [];
+    return taken;
+  }
+}
+
+interface Attachment {
+  readonly member: PeerId;
+  /** 0 for a member that does not send it; its attachments cannot be told apart. */
+  readonly number: number;
+}
+
+export class Ownership {
+  readonly #newest = new Map<SessionId, Attachment>();
+
+  /** The member that serves the session; null if it has not been attached in this term. */
+  memberOf(session: SessionId): PeerId | null {
+    return this.#newest.get(session)?.member ?? null;
+  }
+
+  /** Whether this member serves the session, by whatever connection. */
+  isAt(session: SessionId, member: PeerId): boolean {
+    return this.#newest.get(session)?.member === member;
+  }
+
+  isNewest(session: SessionId, member: PeerId, attachment: number): boolean {
+    const newest = this.#newest.get(session);
+    return newest?.member === member && newest.number === attachment;
+  }
+
+  /** Returns the former attachment if there was one, whose connection must be closed. */
+  attach(session: SessionId, to: Attachment): Attachment | undefined {
+    const before = this.#newest.get(session);
+    this.#newest.set(session, to);
+    return before;
+  }
+
+  *ownedBy(member: PeerId): Iterable<SessionId> {
+    for (const [session, newest] of this.#newest) if (newest.member === member) yield session;
+  }
+
+  remove(session: SessionId): void {
+    this.#newest.delete(session);
   }
 }

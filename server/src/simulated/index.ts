@@ -11,8 +11,8 @@ export { defaultReserve, type Space } from '../driver/write-bounds.js';
 export { Member } from '../member/member.js';
 export { sharedSettings } from '../member/member-options.js';
 export type { Surroundings } from '../member/surroundings.js';
-export { PeerDialler } from '../net/peer-dialler.js';
 export { PeerNames } from '../net/peer-names.js';
+export { PeerDialler } from '../net/peer-port.js';
 export { TcpTransport } from '../net/tcp.js';
 export { systemTimers, type Timer, type Timers } from '../net/timers.js';
 export type {
@@ -29,19 +29,23 @@ export { restoreStores } from '../offline/restore.js';
 export { newestSurvivor, recoveryPlan } from '../offline/restore-plan.js';
 export { type MemberStores, readStores, type StoppedMember } from '../offline/stopped-member.js';
 export { nameText, x509Name } from '../security/x509-name.js';
-export { IGNORE_CHANGES } from '../state/change-sink.js';
-export { ephemeralPaths } from '../state/ephemeral-paths.js';
+export { ephemeralPaths } from '../state/ephemerals.js';
 export { LEVEL } from '../state/level.js';
-export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
+export {
+  type CheckpointRecord,
+  IGNORE_CHANGES,
+  ReplicatedState,
+} from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 export { txnOf, writeTxn } from '../state/txn-codec.js';
 export { openStores, type Recovered, Storage, StorageFault } from '../storage/index.js';
-export { recordParts, seedOf } from '../storage/log-record.js';
 export {
   decodeHeader,
   parseSegmentName,
   RECORDS_START,
+  recordParts,
   type SegmentHeader,
+  seedOf,
 } from '../storage/log-segment.js';
 export { addChecksum } from '../storage/records.js';
 export type {

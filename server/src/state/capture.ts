@@ -13,8 +13,7 @@
 import { assert } from '@rookery/protocol';
 import { BlockWriter, LONE_RECORD_BYTES, RECORD_BITS } from './node-record.js';
 import { blockKey, type CheckpointRecord, RecordBlocks } from './record-blocks.js';
-import type { Session } from './session.js';
-import { encodeSession, sessionKey } from './session-record.js';
+import { encodeSession, type Session, sessionKey } from './session-record.js';
 import type { SessionTable } from './session-table.js';
 import type { Tree } from './tree.js';
 import type { SessionId } from './txn.js';

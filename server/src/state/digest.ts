@@ -11,7 +11,7 @@ import { Hasher } from './memory/hash.js';
 import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './memory/node-store.js';
 import type { Payloads, RecordPart } from './memory/payloads.js';
 import { CONFIG_NODE } from './node-record.js';
-import type { Session } from './session.js';
+import type { Session } from './session-record.js';
 import type { SessionId } from './txn.js';
 
 const NODE_SEED = 0x6e6f6465;

@@ -5,8 +5,7 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { IGNORE_CHANGES } from './change-sink.js';
-import { ReplicatedState } from './replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from './replicated-state.js';
 import type { NodeOp } from './txn.js';
 
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];

@@ -3,9 +3,8 @@
  * Method: a tree that changes while the listing is under way, rows used again included.
  */
 import { describe, expect, it } from 'vitest';
-import { IGNORE_CHANGES } from './change-sink.js';
 import { type ListedTree, listedEphemerals } from './ephemeral-listing.js';
-import { ReplicatedState } from './replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from './replicated-state.js';
 import type { NodeMode, TxnOp } from './txn.js';
 
 const WORLD = [{ perms: 31, scheme: 'world', id: 'anyone' }];

@@ -1,10 +1,7 @@
-// Goal: the statistics of a quota equal what is below its path, on every member alike, whatever
-// happened. Method: random changes are applied to a state and to one that recovers in between.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IGNORE_CHANGES } from './change-sink.js';
-import { limitedBy, measuredAt, readLimits, readStats } from './quota-text.js';
-import { ReplicatedState } from './replicated-state.js';
+import { limitedBy, measuredAt, QuotaPrefixes, readLimits, readStats } from './quotas.js';
+import { IGNORE_CHANGES, ReplicatedState } from './replicated-state.js';
 import type { NodeMode, TxnOp } from './txn.js';
 
 const ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
@@ -256,5 +253,55 @@ describe('the text of a quota', () => {
     }
     expect(limitedBy('/zookeeper/quota/zookeeper/config/zookeeper_limits')).toBeNull();
     expect(limitedBy('/zookeeper/quota/qzookeeper_limits')).toBeNull();
+  });
+});
+
+const DEPTH = 2000;
+
+const name = fc.constantFrom('a', 'b', 'ab', 'ä');
+const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => `/${names.join('/')}`);
+const step = fc.record({ does: fc.constantFrom('add', 'add', 'delete', 'ask'), path });
+
+describe('the paths that have a quota', () => {
+  it('govern what is at them and below them, the longest first', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+        const prefixes = new QuotaPrefixes();
+        const model = new Set<string>();
+        for (const { does, path: one } of steps) {
+          if (does === 'add') {
+            prefixes.add(one);
+            model.add(one);
+          } else if (does === 'delete') {
+            prefixes.delete(one);
+            model.delete(one);
+          }
+          expect(prefixes.count).toBe(model.size);
+          const above = [...model].filter((other) => `${one}/`.startsWith(`${other}/`));
+          const longest = above.sort((x, y) => y.length - x.length)[0] ?? null;
+          expect(prefixes.governing(one)).toBe(longest);
+          expect(prefixes.governing('/')).toBe(null);
+        }
+      }),
+    );
+  });
+
+  it('are found by reading each segment once, however deep the path is', () => {
+    const prefixes = new QuotaPrefixes();
+    const deep = '/n'.repeat(DEPTH);
+    for (let depth = 1; depth < DEPTH; depth += 2) prefixes.add(deep.slice(0, 2 * depth));
+    let asked = 0;
+    const get = Map.prototype.get;
+    Map.prototype.get = function counted(key) {
+      asked += 1;
+      return get.call(this, key);
+    };
+    try {
+      prefixes.governing(deep);
+    } finally {
+      Map.prototype.get = get;
+    }
+    expect(asked).toBeLessThanOrEqual(DEPTH);
+    expect(prefixes.governing(deep)).toBe(deep.slice(0, 2 * (DEPTH - 1)));
   });
 });

@@ -5,21 +5,16 @@
  * A node counts for the longest path above it (or itself) that has a limits node, the node of that
  * path included. Creating the stats node measures the subtree, which needs no walk over it. The
  * stats are part of the replicated state but are not a write: neither version nor times change, and
- * nobody is notified. Every change is made while a transaction is applied, so it is the same on
- * every member. Called by ReplicatedState; `governing` by the leader's prepare too.
+ * no watch fires. Every change is made while a transaction is applied, so it is the same on every
+ * member. Called by ReplicatedState; `governing` by the leader's prepare too.
+ *
+ * The text of a quota is `count=N,bytes=M`, and with hard limits
+ * `count=N,bytes=M=;byteHardLimit=B;countHardLimit=C`: the odd `=` keeps old parsers working. -1
+ * stands for no limit, as does anything that cannot be parsed, because clients may write anything
+ * there.
  */
 import type { Capture } from './capture.js';
 import { beginsWith, type WithPath } from './memory/path-view.js';
-import { QuotaPrefixes } from './quota-prefixes.js';
-import {
-  limitedBy,
-  measuredAt,
-  QUOTA_ROOT,
-  type QuotaStats,
-  readStats,
-  statsPathOf,
-  writeStats,
-} from './quota-text.js';
 import { type Family, NO_NODE, type Tree } from './tree.js';
 
 export class Quotas {
@@ -157,4 +152,163 @@ export class Quotas {
     this.#tree.setQuotaStats(node, { path: statsPathOf(prefix), data: writeStats(stats) });
     this.#capture.grew(this.#tree.dataLength(node) - before);
   }
+}
+
+interface Directory {
+  hasQuota: boolean;
+  readonly below: Map<string, Directory>;
+}
+
+/**
+ * Stores the paths that have a quota, and finds the one for which a path counts: the longest
+ * prefix.
+ *
+ * They are stored by segments, like directories, so a path is read once from its beginning, however
+ * deep it is, and only as far as there are quotas. It is as large as the tree of quotas. Called by
+ * Quotas.
+ */
+export class QuotaPrefixes {
+  readonly #root: Directory = newDirectory();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(prefix: string): void {
+    let at = this.#root;
+    for (const name of prefix.slice(1).split('/')) {
+      let next = at.below.get(name);
+      if (next === undefined) {
+        next = newDirectory();
+        at.below.set(name, next);
+      }
+      at = next;
+    }
+    if (!at.hasQuota) this.#count += 1;
+    at.hasQuota = true;
+  }
+
+  delete(prefix: string): void {
+    const names = prefix.slice(1).split('/');
+    const passed = [this.#root];
+    for (const name of names) {
+      const next = passed.at(-1)?.below.get(name);
+      if (next === undefined) return;
+      passed.push(next);
+    }
+    const last = passed.at(-1);
+    if (last === undefined || !last.hasQuota) return;
+    last.hasQuota = false;
+    this.#count -= 1;
+    for (let depth = names.length; depth > 0; depth--) {
+      const directory = passed[depth];
+      if (directory === undefined || directory.hasQuota || directory.below.size > 0) return;
+      passed[depth - 1]?.below.delete(names[depth - 1] ?? '');
+    }
+  }
+
+  clear(): void {
+    this.#root.below.clear();
+    this.#root.hasQuota = false;
+    this.#count = 0;
+  }
+
+  /** The longest one that is the path itself or above it; null if there is none. */
+  governing(path: string): string | null {
+    let directory = this.#root;
+    let longest = 0;
+    for (let start = 1; start <= path.length; ) {
+      const slash = path.indexOf('/', start);
+      const end = slash === -1 ? path.length : slash;
+      const next = directory.below.get(path.slice(start, end));
+      if (next === undefined) break;
+      if (next.hasQuota) longest = end;
+      directory = next;
+      start = end + 1;
+    }
+    return longest === 0 ? null : path.slice(0, longest);
+  }
+}
+
+function newDirectory(): Directory {
+  return { hasQuota: false, below: new Map() };
+}
+
+const QUOTA_ROOT = '/zookeeper/quota';
+const SYSTEM_ROOT = '/zookeeper';
+const LIMITS_NAME = 'zookeeper_limits';
+const STATS_NAME = 'zookeeper_stats';
+const NONE = -1;
+
+interface QuotaLimits {
+  readonly count: number;
+  readonly bytes: number;
+  readonly countHard: number;
+  readonly bytesHard: number;
+}
+interface QuotaStats {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export function limitsPathOf(prefix: string): string {
+  return `${QUOTA_ROOT}${prefix}/${LIMITS_NAME}`;
+}
+export function statsPathOf(prefix: string): string {
+  return `${QUOTA_ROOT}${prefix}/${STATS_NAME}`;
+}
+
+/** The path whose limits are stored at `path`, or null; the root and system nodes have no quota. */
+export function limitedBy(path: string): string | null {
+  return prefixOf(path, LIMITS_NAME);
+}
+/** The path whose statistics are stored at `path`; null for every other node. */
+export function measuredAt(path: string): string | null {
+  return prefixOf(path, STATS_NAME);
+}
+
+export function readLimits(data: Uint8Array | null): QuotaLimits {
+  const values = valuesOf(data);
+  return {
+    count: values.get('count') ?? NONE,
+    bytes: values.get('bytes') ?? NONE,
+    countHard: values.get('countHardLimit') ?? NONE,
+    bytesHard: values.get('byteHardLimit') ?? NONE,
+  };
+}
+
+export function readStats(data: Uint8Array | null): QuotaStats {
+  const values = valuesOf(data);
+  return { count: values.get('count') ?? NONE, bytes: values.get('bytes') ?? NONE };
+}
+
+function writeStats({ count, bytes }: QuotaStats): Uint8Array {
+  return Buffer.from(`count=${count},bytes=${bytes}`);
+}
+
+function prefixOf(path: string, name: string): string | null {
+  const end = path.length - name.length - 1;
+  if (end <= QUOTA_ROOT.length || !path.endsWith(name) || path[end] !== '/') {
+    return null;
+  }
+  if (!path.startsWith(`${QUOTA_ROOT}/`)) {
+    return null;
+  }
+  const prefix = path.slice(QUOTA_ROOT.length, end);
+  // The data of /zookeeper/config is each member's own, so it must not be in a replicated sum.
+  return prefix === SYSTEM_ROOT || prefix.startsWith(`${SYSTEM_ROOT}/`) ? null : prefix;
+}
+
+function valuesOf(data: Uint8Array | null): ReadonlyMap<string, number> {
+  const values = new Map<string, number>();
+  for (const pair of Buffer.from(data ?? [])
+    .toString('utf8')
+    .split(/[,;]+/)) {
+    const [key = '', value = ''] = pair.split('=');
+    if (/^-?\d{1,15}$/.test(value)) {
+      values.set(key, Number(value));
+    }
+  }
+  return values;
 }

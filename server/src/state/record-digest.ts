@@ -7,7 +7,6 @@
  */
 import { bufferOf } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
-import { BlockReader } from './block-reader.js';
 import { DamagedCheckpointError, must } from './damage.js';
 import { Digest } from './digest.js';
 import { LEVEL } from './level.js';
@@ -15,7 +14,7 @@ import { hashName, hashPrefix } from './memory/hash.js';
 import { INT } from './memory/node-store.js';
 import { KNOWN_PATH_KEY } from './memory/path-hash.js';
 import { BLOCK_KEY } from './node-record.js';
-import { DEAD_KEY, isDead } from './record-blocks.js';
+import { BlockReader, DEAD_KEY, isDead } from './record-blocks.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { Tree } from './tree.js';
 

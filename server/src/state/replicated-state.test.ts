@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeSink } from './change-sink.js';
-import { IGNORE_CHANGES } from './change-sink.js';
 import { LEVEL } from './level.js';
-import { ReplicatedState } from './replicated-state.js';
+import { type ChangeSink, IGNORE_CHANGES, ReplicatedState } from './replicated-state.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, Txn, TxnOp } from './txn.js';
 

@@ -9,22 +9,30 @@
  */
 import { assert, formatZxid, unreachable, type Zxid } from '@rookery/protocol';
 import { Capture } from './capture.js';
-import type { ChangeSink } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
 import { LEVEL } from './level.js';
 import type { ListingLimits } from './memory/listings.js';
 import { KNOWN_PATH_KEY, type PathKey } from './memory/path-hash.js';
+import type { WithPath } from './memory/path-view.js';
 import { BLOCK_KEY } from './node-record.js';
 import { OpView } from './op-view.js';
 import { Quotas } from './quotas.js';
 import { type CheckpointRecord, DEAD_KEY } from './record-blocks.js';
-import type { Reused } from './reused.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, type Family, NO_NODE, type RestoredZnode, Tree } from './tree.js';
 import { sessionBytes } from './tree-bytes.js';
-import type { CreateOp, RaiseSequenceOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
+import type {
+  Acl,
+  CreateOp,
+  RaiseSequenceOp,
+  Reused,
+  SetAclOp,
+  SetDataOp,
+  Txn,
+  TxnOp,
+} from './txn.js';
 
 export type { CheckpointRecord } from './record-blocks.js';
 
@@ -355,3 +363,18 @@ export class ReplicatedState {
     return node;
   }
 }
+
+export interface ChangeSink {
+  /** The operation is only lent for the duration of the call. */
+  created(op: WithPath, node: number): void;
+  /** `acl` is the list that the node had, because the node is gone. */
+  deleted(path: string, acl: readonly Acl[]): void;
+  dataChanged(op: WithPath, node: number): void;
+}
+
+/** For recovery, when nobody watches. */
+export const IGNORE_CHANGES: ChangeSink = {
+  created: () => undefined,
+  deleted: () => undefined,
+  dataChanged: () => undefined,
+};

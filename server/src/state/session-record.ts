@@ -1,12 +1,26 @@
 /**
- * Encodes and decodes a session as a checkpoint stores it: the key is 's' and the id as 8 bytes
- * big-endian; the value is the timeout as a little-endian float64 and the 16 bytes of the password,
- * and one byte more for a session that is closing.
+ * A session, as every replica knows it, and its encoding in a checkpoint.
+ *
+ * The key is 's' and the id as 8 bytes big-endian; the value is the timeout as a little-endian
+ * float64 and the 16 bytes of the password, and one byte more for a session that is closing.
  */
 import { bufferOf } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
-import { PASSWORD_BYTES, type Session } from './session.js';
 import type { SessionId } from './txn.js';
+
+export interface Session extends OpenedSession {
+  /** The session's end is decided and its ephemerals are being deleted: it does nothing more. */
+  readonly isClosing: boolean;
+}
+
+/** What a session is given when it is created, which never changes. */
+export interface OpenedSession {
+  readonly timeoutMs: number;
+  /** Has PASSWORD_BYTES bytes. */
+  readonly password: Uint8Array;
+}
+
+export const PASSWORD_BYTES = 16;
 
 export const SESSION_KEY = 0x73;
 

@@ -8,10 +8,10 @@
 import { assert } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
 import type { Digest } from './digest.js';
-import { type OpenedSession, PASSWORD_BYTES, type Session } from './session.js';
+import { type OpenedSession, PASSWORD_BYTES, type Session } from './session-record.js';
 import type { SessionId } from './txn.js';
 
-export type { Session } from './session.js';
+export type { Session } from './session-record.js';
 
 export type SessionChanges = ReadonlyMap<SessionId, Session | null>;
 

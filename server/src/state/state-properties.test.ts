@@ -18,9 +18,8 @@ import {
   READ,
   type Wish,
 } from '../simulated/state/naive-model.js';
-import { IGNORE_CHANGES } from './change-sink.js';
-import { ephemeralPaths } from './ephemeral-paths.js';
-import { type FrozenSummary, ReplicatedState } from './replicated-state.js';
+import { ephemeralPaths } from './ephemerals.js';
+import { type FrozenSummary, IGNORE_CHANGES, ReplicatedState } from './replicated-state.js';
 import type { NodeMode } from './txn.js';
 import { TxnViews } from './txn-codec.js';
 

@@ -6,21 +6,18 @@
  * names are hashed, compared and copied as bytes. Made by Tree; useless after `finish`.
  */
 import { parentOf, validatePath } from '@rookery/protocol';
-import { BlockReader } from './block-reader.js';
 import { DamagedCheckpointError, must } from './damage.js';
 import type { Digest, Hash64 } from './digest.js';
 import type { Ephemerals } from './ephemerals.js';
-import { linkChild } from './memory/child-list.js';
 import { hashName, hashPrefix, type NameBytes } from './memory/hash.js';
-import { DOUBLE, INT, modeOf, NONE } from './memory/node-store.js';
+import { DOUBLE, INT, linkChild, modeOf, NONE, type TimedNodes } from './memory/node-store.js';
 import type { PathFinder } from './memory/path-finder.js';
 import type { PathPrefix } from './memory/path-hash.js';
 import type { SubtreeCounts } from './memory/subtree-counts.js';
-import type { TimedNodes } from './memory/timed-nodes.js';
-import { isTimed, MODE } from './modes.js';
 import { type BlockContent, CONFIG_NODE, type NodeParts, RECORD_BITS } from './node-record.js';
-import { isDead } from './record-blocks.js';
+import { BlockReader, isDead } from './record-blocks.js';
 import { znodeBytes } from './tree-bytes.js';
+import { isTimed, MODE } from './txn.js';
 
 /** The parts of the tree that is being loaded. */
 export interface TreeParts extends NodeParts {

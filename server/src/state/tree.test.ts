@@ -4,13 +4,11 @@
  */
 import { JuteReader, JuteWriter, Stat, viewOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { BlockReader } from './block-reader.js';
-import { IGNORE_CHANGES } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
 import { DIGEST_INTS } from './memory/node-store.js';
 import { BLOCK_FORMAT, RECORD } from './node-record.js';
-import { blockKey } from './record-blocks.js';
-import { type CheckpointRecord, ReplicatedState } from './replicated-state.js';
+import { BlockReader, blockKey } from './record-blocks.js';
+import { type CheckpointRecord, IGNORE_CHANGES, ReplicatedState } from './replicated-state.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
 

@@ -2,8 +2,7 @@ import { type Int64, JuteWriter, MarshallingError } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeTxn, encodeTxn } from '../simulated/state/encoded-txn.js';
-import { NODE_MODES } from './modes.js';
-import type { NodeOp, Txn, TxnOp } from './txn.js';
+import { NODE_MODES, type NodeOp, type Txn, type TxnOp } from './txn.js';
 
 const count = fc.oneof(fc.nat(), fc.maxSafeNat());
 const int = fc.integer();

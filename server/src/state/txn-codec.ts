@@ -26,11 +26,18 @@ import {
   unreachable,
 } from '@rookery/protocol';
 import { NO_BYTES } from './memory/path-view.js';
-import { MODE, NODE_MODES } from './modes.js';
 import { CreateView, OpView, readPathAndData, SetDataView, WorldAcls } from './op-view.js';
-import type { Reused } from './reused.js';
-import { PASSWORD_BYTES } from './session.js';
-import type { Acl, CreateOp, NodeOp, Txn, TxnOp } from './txn.js';
+import { PASSWORD_BYTES } from './session-record.js';
+import {
+  type Acl,
+  type CreateOp,
+  MODE,
+  NODE_MODES,
+  type NodeOp,
+  type Reused,
+  type Txn,
+  type TxnOp,
+} from './txn.js';
 
 export const KIND = {
   create: 1,

@@ -2,7 +2,10 @@
  * The transaction: what the leader's prepare made of a request and what every replica applies.
  *
  * Everything that needs a decision (final path, resulting version, time, error) has been decided:
- * applying is deterministic and cannot fail, only assert. It is the body of a proposal.
+ * applying is deterministic and cannot fail, only assert. It is the body of a proposal. Here are
+ * also the numbers that stand for a znode's mode, and the arithmetic of its counters, for prepare
+ * (which decides the new version) and for the tree (which asserts it): all are int32 and overflow
+ * as Java's do.
  */
 import type { PeerId } from '@rookery/protocol';
 
@@ -29,7 +32,7 @@ export interface CreateOp {
   /** The opcode that the client used, which decides the form of the reply (create or create2). */
   readonly opcode: number;
 }
-export interface DeleteOp {
+interface DeleteOp {
   readonly kind: 'delete';
   readonly path: string;
 }
@@ -48,13 +51,13 @@ export interface SetAclOp {
   readonly version: number;
 }
 /** A check that passed. It changes nothing. */
-export interface CheckOp {
+interface CheckOp {
   readonly kind: 'check';
   readonly path: string;
 }
 export type NodeOp = CreateOp | DeleteOp | SetDataOp | SetAclOp | CheckOp;
 
-export interface MultiOp {
+interface MultiOp {
   readonly kind: 'multi';
   readonly ops: readonly NodeOp[];
 }
@@ -67,7 +70,7 @@ export interface ErrorOp {
   readonly code: number;
   readonly codes: readonly number[] | null;
 }
-export interface CreateSessionOp {
+interface CreateSessionOp {
   readonly kind: 'createSession';
   readonly timeoutMs: number;
   /** 16 random bytes. */
@@ -78,11 +81,11 @@ export interface CreateSessionOp {
  * decided. Its ephemerals are deleted by transactions of their own, with a bounded number in each,
  * and its closeSession comes last, whoever leads then.
  */
-export interface BeginCloseOp {
+interface BeginCloseOp {
   readonly kind: 'beginClose';
 }
 /** Deletes the session of the transaction, and the ephemerals that it still has. */
-export interface CloseSessionOp {
+interface CloseSessionOp {
   readonly kind: 'closeSession';
 }
 /**
@@ -92,15 +95,15 @@ export interface CloseSessionOp {
 export interface RaiseSequenceOp {
   readonly kind: 'raiseSequence';
   readonly path: string;
-  /** The new number, an int32 as in versions.ts; never lower than before. */
+  /** The new number, an int32 as in txn.ts; never lower than before. */
   readonly creates: number;
 }
 /** Raises the ensemble level. It belongs to no session and no request. See `level.ts`. */
-export interface RaiseLevelOp {
+interface RaiseLevelOp {
   readonly kind: 'raiseLevel';
   readonly level: number;
 }
-export type SessionOp = CreateSessionOp | BeginCloseOp | CloseSessionOp;
+type SessionOp = CreateSessionOp | BeginCloseOp | CloseSessionOp;
 export type TxnOp = NodeOp | MultiOp | ErrorOp | RaiseSequenceOp | SessionOp | RaiseLevelOp;
 
 export interface Txn {
@@ -123,4 +126,51 @@ export interface Txn {
    */
   readonly time: number;
   readonly op: TxnOp;
+}
+
+/**
+ * The type of an object that is overwritten for each request or transaction: what happens a million
+ * times a second makes no garbage. Others get it as `T`, which they cannot change.
+ */
+export type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
+
+/** Indexed by number. Never reorder them: the numbers are on disk. */
+export const NODE_MODES: readonly NodeMode[] = ['persistent', 'ephemeral', 'container', 'ttl'];
+
+export const MODE = { persistent: 0, ephemeral: 1, container: 2, ttl: 3 } as const;
+
+/** Whether the reaper looks at znodes of this mode. */
+export function isTimed(mode: number): boolean {
+  return mode === MODE.container || mode === MODE.ttl;
+}
+
+/**
+ * The version after `version`. Never -1, which means "any version" in a request (ZOOKEEPER-4743).
+ */
+export function nextVersion(version: number): number {
+  const next = (version + 1) | 0;
+  return next === -1 ? 0 : next;
+}
+
+/** What clients see as cversion: creates plus deletes. `creates` is the internal counter. */
+export function visibleCversion(creates: number, childCount: number): number {
+  return (2 * creates - childCount) | 0;
+}
+
+/**
+ * Whether a counter is at `atLeast` or beyond; below zero it has passed 2^31.
+ */
+export function isRaisedTo(creates: number, atLeast: number): boolean {
+  return creates >>> 0 >= atLeast >>> 0;
+}
+
+/**
+ * The suffix of a sequential node, formatted as Java's %010d: `creates` of its parent, before this
+ * create. Past 2^31 it continues below zero, with the sign among the ten characters.
+ */
+export function sequenceSuffix(creates: number): string {
+  if (creates < 0) {
+    return `-${String(-creates).padStart(9, '0')}`;
+  }
+  return String(creates).padStart(10, '0');
 }

@@ -11,8 +11,7 @@
  * a path is no longer watched. Called by WatchTable.
  */
 import { Fifo } from '@rookery/protocol';
-import type { OverlappingTable, WatchOverlap } from './watch-overlap.js';
-import type { WatchedNodes } from './watched-nodes.js';
+import { NONE } from './memory/node-store.js';
 
 type Watcher = number;
 type Watchers = Watcher | Set<Watcher>;
@@ -34,7 +33,7 @@ const NOTHING: readonly string[] = [];
 /** The entries of a map and a set, with the spare room of both, and the header of a string. */
 const WATCH_BYTES = 128;
 
-/** Two more entries for a path whose znode is known (watched-nodes.ts). */
+/** Two more entries for a path whose znode is known. */
 const NODE_BYTES = 96;
 
 /** Estimates the memory of one watch, rather too high than too low: paths may be UTF-16. */
@@ -256,5 +255,138 @@ export class WatchedPaths implements OverlappingTable {
     this.#byPath.delete(path);
     this.#nodes?.forget(path);
     this.#overlap?.onPath(this, path, -1);
+  }
+}
+
+interface OverlappingTable {
+  readonly pathCount: number;
+  has(path: string, watcher: number): boolean;
+  hasPath(path: string): boolean;
+  hasWatcher(watcher: number): boolean;
+}
+
+/** The table has gained an entry or lost it. */
+type Change = 1 | -1;
+
+/**
+ * Tracks what the tables of data watches have in common, so that their union can be counted without
+ * a walk.
+ *
+ * One-shot, persistent and recursive watches are kept in separate tables, and a path, a watcher or
+ * a pair of both may be in several of them. For each of these three kinds, the overlap is the sum,
+ * over everything that is in any table, of the number of tables that contain it less one: the union
+ * is the sum of the tables' own counts less the overlap. Each table reports what it gains and
+ * loses. While the other tables are empty, as they mostly are, a report costs two comparisons.
+ */
+export class WatchOverlap {
+  readonly #tables: OverlappingTable[] = [];
+  #pairs = 0;
+  /** For watchers that have any, so that a closed one takes its pairs along without a walk. */
+  readonly #pairsByWatcher = new Map<number, number>();
+  #paths = 0;
+  #watchers = 0;
+
+  get pairs(): number {
+    return this.#pairs;
+  }
+  get paths(): number {
+    return this.#paths;
+  }
+  get watchers(): number {
+    return this.#watchers;
+  }
+
+  /** Each table calls it once, while it is empty. */
+  join(table: OverlappingTable): void {
+    this.#tables.push(table);
+  }
+
+  onPair(table: OverlappingTable, path: string, watcher: number, change: Change): void {
+    for (const other of this.#tables) {
+      if (other === table || other.pathCount === 0) continue;
+      if (!other.has(path, watcher)) continue;
+      this.#pairs += change;
+      const own = (this.#pairsByWatcher.get(watcher) ?? 0) + change;
+      if (own === 0) this.#pairsByWatcher.delete(watcher);
+      else this.#pairsByWatcher.set(watcher, own);
+      return;
+    }
+  }
+
+  onPath(table: OverlappingTable, path: string, change: Change): void {
+    for (const other of this.#tables) {
+      if (other === table || other.pathCount === 0) continue;
+      if (!other.hasPath(path)) continue;
+      this.#paths += change;
+      return;
+    }
+  }
+
+  onWatcher(table: OverlappingTable, watcher: number, change: Change): void {
+    for (const other of this.#tables) {
+      if (other === table || other.pathCount === 0) continue;
+      if (!other.hasWatcher(watcher)) continue;
+      this.#watchers += change;
+      return;
+    }
+  }
+
+  /**
+   * The watcher is gone from this table, and will be gone from all others before the next report.
+   */
+  onDismissed(table: OverlappingTable, watcher: number): void {
+    this.onWatcher(table, watcher, -1);
+    this.#pairs -= this.#pairsByWatcher.get(watcher) ?? 0;
+    this.#pairsByWatcher.delete(watcher);
+  }
+}
+
+/** The state whose changes are reported. */
+export interface WatchedTree {
+  /** NONE if there is no znode. */
+  find(path: string): number;
+  /** NONE for the root. */
+  parent(node: number): number;
+}
+
+/**
+ * Knows which znodes are at paths that are watched recursively.
+ *
+ * A change asks this about all its ancestors. They are found from znode to parent, one number each:
+ * cutting their paths out of the path of the change would read every character of it once for each
+ * of them. A path that is watched has its znode here as soon as both exist.
+ */
+export class WatchedNodes {
+  readonly #paths = new Map<number, string>();
+  readonly #nodes = new Map<string, number>();
+
+  /** Adds a path that is watched, if it has a znode. */
+  put(path: string, node: number): void {
+    if (node === NONE) return;
+    this.#paths.set(node, path);
+    this.#nodes.set(path, node);
+  }
+
+  /** Nobody watches the path any more, or its znode is gone. */
+  forget(path: string): void {
+    const node = this.#nodes.get(path);
+    if (node === undefined) return;
+    this.#nodes.delete(path);
+    this.#paths.delete(node);
+  }
+
+  /** All znodes are different from now on. */
+  clear(): void {
+    this.#paths.clear();
+    this.#nodes.clear();
+  }
+
+  /** Yields those of a znode and its ancestors that are watched, from below. */
+  *pathsFrom(node: number, tree: WatchedTree): Generator<string> {
+    if (this.#paths.size === 0) return;
+    for (let at = node; at !== NONE; at = tree.parent(at)) {
+      const path = this.#paths.get(at);
+      if (path !== undefined) yield path;
+    }
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PathTree } from '../simulated/state/path-tree.js';
 import { watchedPaths, watchers } from './watch-listing.js';
 import { watchBytesOf } from './watched-paths.js';
-import { type WatchChange, type WatchMode, WatchTable } from './watches.js';
+import { type WatchChange, WatchFanOut, type WatchMode, WatchTable } from './watches.js';
 
 const LIMITS = { watcherBytesMax: 1 << 20, bytesMax: 1 << 20 };
 
@@ -377,3 +377,18 @@ function heldBy(table: WatchTable): ReadonlySet<string> {
   }
   return held;
 }
+
+it('counts the watchers of each change, and of a change in two places apart', () => {
+  const fanOut = new WatchFanOut();
+  fanOut.told(EventType.deleted, '/a/1');
+  fanOut.told(EventType.deleted, '/a/1');
+  fanOut.told(EventType.childrenChanged, '/a');
+  fanOut.told(EventType.deleted, '/a/2');
+  fanOut.end();
+  fanOut.told(EventType.deleted, '/a/2');
+  fanOut.end();
+  fanOut.end();
+  const { deleted, childrenChanged, created, dataChanged } = fanOut;
+  expect([deleted.count, deleted.sum, deleted.max]).toEqual([3, 4, 2]);
+  expect([childrenChanged.count, created.count, dataChanged.count]).toEqual([1, 0, 0]);
+});

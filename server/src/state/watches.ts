@@ -11,15 +11,12 @@
  * Without recursive watches nothing looks at ancestors; with them, the search goes from znode to
  * parent. The cost of the watches of one watcher, and of all together, is bounded, as is what one
  * turn removes for watchers that are gone. Where all together have too many, the largest holder
- * gives way to a small one (watch-holders.ts). Called by the pipeline; `trigger` right after each
+ * gives way to a small one (`givingWay`). Called by the pipeline; `trigger` right after each
  * applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
-import { WatchFanOut } from './watch-fan-out.js';
-import { givingWay, type WatchHolder } from './watch-holders.js';
-import { WatchOverlap } from './watch-overlap.js';
-import { WatchedNodes, type WatchedTree } from './watched-nodes.js';
-import { WatchedPaths } from './watched-paths.js';
+import { Summary } from '../measures/summary.js';
+import { WatchedNodes, WatchedPaths, type WatchedTree, WatchOverlap } from './watched-paths.js';
 
 /** The kinds that fire once. */
 export type WatchKind = 'data' | 'child';
@@ -40,7 +37,7 @@ export interface WatchLimits {
   readonly watcherBytesMax: number;
 }
 
-/** Whom watchers belong to, by the groups of watch-holders.ts; at least one. */
+/** Whom watchers belong to, by the groups of watches.ts; at least one. */
 export type WatchGroupsOf = (watcher: WatcherId) => readonly string[];
 
 /** Returns false if the watcher may not hear of it, and has not heard. */
@@ -323,7 +320,7 @@ function ownGroup(watcher: WatcherId): readonly string[] {
   return [`watcher ${watcher}`];
 }
 
-export interface WatchCounts {
+interface WatchCounts {
   readonly watches: number;
   readonly paths: number;
   readonly watchers: number;
@@ -366,4 +363,99 @@ function addAll<T>(set: Set<T>, more: Iterable<T>): Set<T> {
     set.add(one);
   }
   return set;
+}
+
+/**
+ * How many watchers each change had, by kind of event, since the process started.
+ *
+ * Only changes with a watch are counted, as ZooKeeper does. Written as events come out of the watch
+ * table, never read to decide anything.
+ */
+export class WatchFanOut {
+  readonly created = new Summary();
+  readonly deleted = new Summary();
+  readonly dataChanged = new Summary();
+  readonly childrenChanged = new Summary();
+  /** The change that is being told. */
+  #type: EventType = EventType.none;
+  #path = '';
+  #watchers = 0;
+
+  /** One watcher of a change is told; those of one change come one after the other. */
+  told(type: EventType, path: string): void {
+    if (type !== this.#type || path !== this.#path) this.end();
+    this.#type = type;
+    this.#path = path;
+    this.#watchers += 1;
+  }
+
+  /** All of the changes have been told. */
+  end(): void {
+    if (this.#watchers === 0) return;
+    this.#of(this.#type)?.record(this.#watchers);
+    this.#path = '';
+    this.#watchers = 0;
+  }
+
+  #of(type: EventType): Summary | null {
+    if (type === EventType.created) return this.created;
+    if (type === EventType.deleted) return this.deleted;
+    if (type === EventType.dataChanged) return this.dataChanged;
+    return type === EventType.childrenChanged ? this.childrenChanged : null;
+  }
+}
+
+/** A watcher with watches. */
+interface WatchHolder {
+  readonly watcher: number;
+  readonly bytes: number;
+  /** Its address and its users, for instance; at least one. */
+  readonly groups: readonly string[];
+}
+
+/** How many times larger than a newcomer those are who give way to it. */
+const TIMES_LARGER = 2;
+
+/**
+ * Chooses which watchers give way when all watches of a member take too much memory.
+ *
+ * Watchers are counted in groups, such as all connections from one address or of one user. The
+ * largest group gives way, its largest watcher first, but only to a newcomer whose own groups have
+ * less than half as much; within its own group a newcomer is compared with single watchers.
+ * Otherwise clients of about the same size would close each other in turn, so then the newcomer is
+ * refused. Returns them, the largest first, until `wantedBytes` are free or there are no more; none
+ * if the newcomer is to be refused. The newcomer is no holder, and counts with the watch that it
+ * wants.
+ */
+function givingWay(
+  holders: readonly WatchHolder[],
+  newcomer: WatchHolder,
+  wantedBytes: number,
+): readonly number[] {
+  const sums = sumsOf([...holders, newcomer]);
+  let largest = '';
+  for (const [group, bytes] of sums) if (bytes > (sums.get(largest) ?? 0)) largest = group;
+  const isOwn = newcomer.groups.includes(largest);
+  const ownBytes = Math.max(...newcomer.groups.map((group) => sums.get(group) ?? 0));
+  if (!isOwn && (sums.get(largest) ?? 0) <= TIMES_LARGER * ownBytes) return [];
+  const reach = holders.filter(
+    ({ groups, bytes }) =>
+      groups.includes(largest) && (!isOwn || bytes > TIMES_LARGER * newcomer.bytes),
+  );
+  reach.sort((one, other) => other.bytes - one.bytes);
+  let free = 0;
+  const left = reach.findIndex(({ bytes }) => {
+    if (free >= wantedBytes) return true;
+    free += bytes;
+    return false;
+  });
+  return reach.slice(0, left < 0 ? reach.length : left).map(({ watcher }) => watcher);
+}
+
+function sumsOf(holders: readonly WatchHolder[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { groups, bytes } of holders) {
+    for (const group of groups) sums.set(group, (sums.get(group) ?? 0) + bytes);
+  }
+  return sums;
 }

@@ -4,10 +4,9 @@
 import type { HistorySummary, LeadershipOf, ProposalBatch, Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
 import type { LoadedAt } from '../state/replicated-state.js';
-import type { KeyValueStore } from './key-value.js';
+import type { KeyValueStore, LogDirectory } from './key-value.js';
 import type { KnownRecord } from './known-record.js';
-import type { LogDirectory } from './log-files.js';
-import type { StartsSetup } from './starts-record.js';
+import type { StartsSetup } from './meta.js';
 
 export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
 

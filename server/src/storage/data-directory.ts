@@ -3,14 +3,20 @@
  *
  * `member.json` says whose it is; whoever opens the directory checks it before anything is written.
  * In the directory of the log it is the first thing that is written. In that of the tree it is the
- * last one, and says that a founding is complete there: see unfinished-founding.ts.
+ * last one, and says that a founding is complete there: see recovery.ts.
  */
 import { mkdir, open as openFile, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MOVE_FROM_0_2 } from '../config/version.js';
 import { openNewFile } from '../security/own-file.js';
-import { codesOf, textOf } from './disk-errors.js';
-import { DamagedError, DirectoryError, FormatError, IdentityError } from './errors.js';
+import {
+  codesOf,
+  DamagedError,
+  DirectoryError,
+  FormatError,
+  IdentityError,
+  textOf,
+} from './errors.js';
 
 export const OWNER_FILE = 'member.json';
 /**

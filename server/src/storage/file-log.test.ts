@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DiskChange, WatchedDisk } from '../simulated/storage/watched-disk.js';
 import { DamagedError, StorageFault, StoreLockedError } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
+import { CLEARED_BYTES, type LogFile } from './key-value.js';
 import { type LogDisk, SYSTEM_DISK } from './log-disk.js';
-import { CLEARED_BYTES, type LogFile } from './log-files.js';
 import { OwnedDirectory } from './owned-directory.js';
 
 const MB = 1 << 20;

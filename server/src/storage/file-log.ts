@@ -7,10 +7,9 @@
  */
 import { join } from 'node:path';
 import { assert } from '@rookery/protocol';
-import { orFault } from './disk-errors.js';
-import { FileLogFile } from './file-log-file.js';
-import type { DiskFile } from './log-disk.js';
-import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
+import { orFault } from './errors.js';
+import { CLEARED_BYTES, type LogDirectory, type LogFile } from './key-value.js';
+import { type DiskFile, FileLogFile } from './log-disk.js';
 import type { OwnedDirectory } from './owned-directory.js';
 
 const SPARE_NAME = /^spare-(\d+)$/;

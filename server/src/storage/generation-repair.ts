@@ -11,7 +11,7 @@
 import type { Zxid } from '@rookery/protocol';
 import type { StateLoader, TreeRecord } from './contract.js';
 import { RepairOutdatedError, UnreadableHistoryError } from './errors.js';
-import type { GenerationSink } from './snapshot-sink.js';
+import type { GenerationSink } from './snapshot-source.js';
 import type { TxnLog } from './txn-log.js';
 
 /** The log of the new generation, and the number of its newest segment. */

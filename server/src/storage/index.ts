@@ -30,9 +30,7 @@ export {
   StoreLockedError,
 } from './errors.js';
 export type { GenerationRepair } from './generation-repair.js';
-export type { KeyValueStore } from './key-value.js';
+export type { KeyValueStore, LogDirectory, LogFile } from './key-value.js';
 export type { KnownRecord } from './known-record.js';
-export type { LogDirectory, LogFile } from './log-files.js';
-export { Storage } from './storage.js';
-export { StorageQueue, type StorageQueueHooks } from './storage-queue.js';
+export { Storage, StorageQueue, type StorageQueueHooks } from './storage.js';
 export { openStores, type Stores } from './stores.js';

@@ -1,19 +1,26 @@
 /**
- * Looks at the files of a LevelDB database before LevelDB opens it, and throws for what LevelDB
- * would pass over in silence.
+ * Checks the files of a LevelDB database before LevelDB opens it, and throws for what LevelDB would
+ * pass over in silence.
  *
  * Opening rewrites: the write-ahead files become a table, what nothing names is deleted, and a
  * database without CURRENT becomes a new one. So damage must be found before. Never writes. Costs
- * one read of the write-ahead files: what was written since the last opening and is in no table.
+ * one read of the write-ahead files (what was written since the last opening and is in no table),
+ * and of those parts of each table that an open database reads once and keeps in memory: the index,
+ * the filter and the footer. Other blocks are checked when their records are read. The format of
+ * tables is that of LevelDB's doc/table_format.md.
  */
 import { open as openFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codesOf, textOf } from './disk-errors.js';
-import { DamagedError } from './errors.js';
-import { guarded } from './level-errors.js';
-import { checkTable } from './level-tables.js';
-import { BLOCK_BYTES, batchBeginnings, WriteAheadScan } from './write-ahead-scan.js';
+import { assert } from '@rookery/protocol';
+import { codesOf, DamagedError, guarded, textOf } from './errors.js';
 
+/** The size of a block of the write-ahead format. */
+export const BLOCK_BYTES = 32 * 1024;
+/** Checksum (4), length (2), type (1). A shorter rest of a block stays empty. */
+const HEADER_BYTES = 7;
+const TYPE_AT = 6;
+const ZEROS = new Uint8Array(BLOCK_BYTES);
+const PIECE = { full: 1, first: 2, middle: 3, last: 4 } as const;
 const READ_BYTES = 8 * BLOCK_BYTES;
 const LOG_FILE = /^\d+\.log$/;
 const TABLE_FILE = /^\d+\.(ldb|sst)$/;
@@ -185,4 +192,268 @@ async function fill(
     length += bytesRead;
   }
   return length;
+}
+
+const FOOTER_BYTES = 48;
+const MAGIC = Buffer.from('57fb808b247547db', 'hex');
+/** Behind each block: its type and a checksum of block and type. */
+const TRAILER_BYTES = 5;
+const UNCOMPRESSED = 0;
+
+type File = Awaited<ReturnType<typeof openFile>>;
+
+interface Handle {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Returns the number of bytes read. Throws DamagedError. */
+async function checkTable(path: string): Promise<number> {
+  const file = await openFile(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const table = { path, file, size, readBytes: 0 };
+    if (size < FOOTER_BYTES) throw damaged(table, 'it has no footer');
+    const footer = await bytesAt(table, { offset: size - FOOTER_BYTES, length: FOOTER_BYTES });
+    if (!footer.subarray(-MAGIC.length).equals(MAGIC)) throw damaged(table, 'its footer is none');
+    const reader = new HandleReader(footer);
+    const about = await blockAt(table, reader.next());
+    await blockAt(table, reader.next());
+    if (about.type !== UNCOMPRESSED || about.bytes.length <= TRAILER_BYTES) {
+      return table.readBytes;
+    }
+    const filter = firstHandle(about.bytes);
+    if (filter !== null) await blockAt(table, filter);
+    return table.readBytes;
+  } finally {
+    await file.close();
+  }
+}
+
+interface Table {
+  readonly path: string;
+  readonly file: File;
+  readonly size: number;
+  /** Bytes read so far. */
+  readBytes: number;
+}
+
+async function blockAt(table: Table, { offset, length }: Handle) {
+  const all = { offset, length: length + TRAILER_BYTES };
+  if (offset + all.length > table.size - FOOTER_BYTES) throw damaged(table, 'a block is outside');
+  const bytes = await bytesAt(table, all);
+  const checksum = bytes.readUInt32LE(length + 1);
+  if (checksum !== maskedCrc32c(bytes, 0, length + 1)) {
+    throw damaged(table, `the block at byte ${offset} has a wrong checksum`);
+  }
+  return { bytes: bytes.subarray(0, length), type: bytes[length] };
+}
+
+async function bytesAt(table: Table, { offset, length }: Handle): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await table.file.read(buffer, 0, length, offset);
+  table.readBytes += bytesRead;
+  if (bytesRead < length) throw damaged(table, 'it is shorter than it says');
+  return buffer;
+}
+
+/** The value of the first entry of a block; null for an empty block. */
+function firstHandle(block: Uint8Array): Handle | null {
+  const reader = new HandleReader(block);
+  // A key's length is in two parts: what it shares with the one before, and its own.
+  const { offset: shared, length: own } = reader.next();
+  if (shared !== 0 || own === 0) return null;
+  reader.varint();
+  reader.at += own;
+  return reader.next();
+}
+
+class HandleReader {
+  readonly #bytes: Uint8Array;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  next(): Handle {
+    return { offset: this.varint(), length: this.varint() };
+  }
+
+  /** Seven bits in each byte, the low ones first. */
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; this.at < this.#bytes.length; scale *= 0x80) {
+      const byte = this.#bytes[this.at] ?? 0;
+      this.at += 1;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) break;
+    }
+    return value;
+  }
+}
+
+function damaged({ path }: Table, reason: string): DamagedError {
+  return new DamagedError(`${path} is damaged: ${reason}`);
+}
+
+export interface WriteAheadDamage {
+  /** The offset of the bad record in the file, in bytes. */
+  readonly offset: number;
+  readonly reason: string;
+}
+
+/**
+ * Distinguishes damage in a file of LevelDB's write-ahead format from a tail that a crash tore.
+ *
+ * LevelDB drops a bad record and the rest of its 32 KB block in silence, and so would hand out a
+ * shorter log that looks whole. But batches are written one at a time, each synced before the next:
+ * the beginning of a later batch that checks proves that everything before it was whole once. So
+ * whatever is bad in front of one is damage; what is bad and has no later batch behind it is the
+ * torn end of the last write. (A later piece of the same batch proves nothing: a power cut may keep
+ * the second half of one write and lose the first.) Damage in the last batch looks like a torn one.
+ */
+export class WriteAheadScan {
+  /** The offset of a batch whose last piece has not been read yet. */
+  #open: number | null = null;
+  /** The first bad record. It is damage once the beginning of a later batch is found. */
+  #bad: WriteAheadDamage | null = null;
+  #offset = 0;
+  #ended = false;
+
+  /** Whether everything so far is whole batches. */
+  get whole(): boolean {
+    return this.#open === null && this.#bad === null;
+  }
+
+  /**
+   * The blocks of a file in order, all but the last of BLOCK_BYTES. Stop at the first damage.
+   */
+  block(block: Uint8Array): WriteAheadDamage | null {
+    assert(!this.#ended && block.length <= BLOCK_BYTES, 'only the last block is short, none long');
+    this.#ended = block.length < BLOCK_BYTES;
+    const damage = this.#scan(block);
+    this.#offset += block.length;
+    return damage;
+  }
+
+  #scan(block: Uint8Array): WriteAheadDamage | null {
+    let at = 0;
+    while (at + HEADER_BYTES <= block.length && this.#bad === null) {
+      const length = pieceLength(block, at);
+      if (length === null) {
+        this.#bad = { offset: this.#offset + at, reason: 'a record does not check' };
+        break;
+      }
+      const damage = this.#place(block[at + TYPE_AT], this.#offset + at);
+      if (damage !== null) return damage;
+      at += HEADER_BYTES + length;
+    }
+    if (this.#bad === null && this.#ended && at < block.length) {
+      this.#bad = { offset: this.#offset + at, reason: 'the last record is cut short' };
+    }
+    if (this.#bad === null) return null;
+    // Most of it is preallocated space, which is searched very fast.
+    if (Buffer.compare(block, ZEROS.subarray(0, block.length)) === 0) return null;
+    // The length of a bad record cannot be trusted, so the next record may begin anywhere.
+    for (; at + HEADER_BYTES <= block.length; at++) {
+      if (beginsBatch(block[at + TYPE_AT]) && pieceLength(block, at) !== null) return this.#bad;
+    }
+    return null;
+  }
+
+  /** Takes a sound piece. */
+  #place(type: number | undefined, offset: number): WriteAheadDamage | null {
+    const open = this.#open;
+    const begins = beginsBatch(type);
+    if (begins && open !== null) return { offset: open, reason: 'a batch has lost its end' };
+    if (!begins && open === null) return { offset, reason: 'a batch has lost its beginning' };
+    if (type === PIECE.first) this.#open = offset;
+    if (type === PIECE.last) this.#open = null;
+    return null;
+  }
+}
+
+/** Yields views of the beginning of each batch, up to the first bad piece. */
+function* batchBeginnings(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += BLOCK_BYTES) {
+    const block = bytes.subarray(start, start + BLOCK_BYTES);
+    for (let at = 0; at + HEADER_BYTES <= block.length; ) {
+      const length = pieceLength(block, at);
+      if (length === null) return;
+      const payload = block.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length);
+      if (beginsBatch(block[at + TYPE_AT])) yield payload;
+      at += HEADER_BYTES + length;
+    }
+  }
+}
+
+function beginsBatch(type: number | undefined): boolean {
+  return type === PIECE.full || type === PIECE.first;
+}
+
+/** The payload size of the piece that begins here; null if there is no sound one. */
+function pieceLength(block: Uint8Array, at: number): number | null {
+  const type = block[at + TYPE_AT] ?? 0;
+  if (type < PIECE.full || type > PIECE.last) return null;
+  const length = (block[at + 4] ?? 0) | ((block[at + 5] ?? 0) << 8);
+  const end = at + HEADER_BYTES + length;
+  if (end > block.length) return null;
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  return view.getUint32(at, true) === maskedCrc32c(block, at + TYPE_AT, end) ? length : null;
+}
+
+const POLYNOMIAL = 0x82f63b78;
+const STEP_BYTES = 8;
+const MASK_DELTA = 0xa282ead8;
+
+/** Table n, at index n * 256, is for a byte that is followed by n more bytes. */
+const TABLES = makeTables();
+
+/**
+ * CRC-32C (Castagnoli), the checksum of LevelDB's files; Node has only the other CRC-32. Eight
+ * bytes a step, through eight tables: a start reads whole log files with it.
+ */
+export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const tables = TABLES;
+  let crc = -1;
+  let at = start;
+  for (; at + STEP_BYTES <= end; at += STEP_BYTES) {
+    const low = crc ^ view.getInt32(at, true);
+    const high = view.getInt32(at + 4, true);
+    crc =
+      (tables[1792 + (low & 0xff)] ?? 0) ^
+      (tables[1536 + ((low >>> 8) & 0xff)] ?? 0) ^
+      (tables[1280 + ((low >>> 16) & 0xff)] ?? 0) ^
+      (tables[1024 + (low >>> 24)] ?? 0) ^
+      (tables[768 + (high & 0xff)] ?? 0) ^
+      (tables[512 + ((high >>> 8) & 0xff)] ?? 0) ^
+      (tables[256 + ((high >>> 16) & 0xff)] ?? 0) ^
+      (tables[high >>> 24] ?? 0);
+  }
+  for (; at < end; at++) {
+    crc = (tables[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
+  }
+  return ~crc >>> 0;
+}
+
+/** The checksum as LevelDB stores it: rotated, because its files contain checksums. */
+export function maskedCrc32c(bytes: Uint8Array, start: number, end: number): number {
+  const crc = crc32c(bytes, start, end);
+  return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;
+}
+
+function makeTables(): Int32Array {
+  const tables = new Int32Array(STEP_BYTES * 256);
+  for (let byte = 0; byte < 256; byte++) {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? POLYNOMIAL ^ (crc >>> 1) : crc >>> 1;
+    tables[byte] = crc;
+  }
+  for (let at = 256; at < tables.length; at++) {
+    const before = tables[at - 256] ?? 0;
+    tables[at] = (tables[before & 0xff] ?? 0) ^ (before >>> 8);
+  }
+  return tables;
 }

@@ -3,7 +3,7 @@
  *
  * Makes creation and destruction of databases durable and atomic (LevelDB itself does not sync the
  * parent directory, and deletes a database file by file). A database is checked for damage before
- * LevelDB opens it; the check relies on every batch being synced (write-ahead-scan.ts). Large
+ * LevelDB opens it; the check relies on every batch being synced (level-files.ts). Large
  * values may be in files beside it (value-database.ts).
  */
 import { readdir } from 'node:fs/promises';
@@ -12,8 +12,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { assert } from '@rookery/protocol';
 import { Level } from 'level';
 import { type Founding, syncDirectory } from './data-directory.js';
-import { codesOf, orFault, textOf } from './disk-errors.js';
-import { DamagedError } from './errors.js';
+import { codesOf, DamagedError, guarded, orFault, textOf } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
 import type {
   BatchOptions,
@@ -24,7 +23,6 @@ import type {
   KeyValueSnapshot,
   KeyValueStore,
 } from './key-value.js';
-import { guarded } from './level-errors.js';
 import { checkFile, checkFiles, checkNames, filesToCheck } from './level-files.js';
 import type { OwnedDirectory } from './owned-directory.js';
 import { ValueDatabase } from './value-database.js';

@@ -1,15 +1,19 @@
 /**
- * What the write-ahead log needs from a file system, implemented for this machine's.
+ * The files of the log on this machine's file system.
  *
- * It owns how bytes become durable: `write` resolves when they are. On Linux the file is opened
- * with O_DSYNC, so that one call writes and syncs; that gives exactly the same guarantee as a write
+ * Owns how bytes become durable: `write` resolves when they are. On Linux the file is opened with
+ * O_DSYNC, so that one call writes and syncs; that gives exactly the same guarantee as a write
  * followed by fdatasync, and takes a quarter less processor time. Elsewhere O_DSYNC may stop at the
- * cache of the drive, so fdatasync follows (which is F_FULLFSYNC on macOS). Throws the system's own
- * errors. file-log.ts uses it; a test replaces it, to record writes and to make them fail.
+ * cache of the drive, so fdatasync follows (which is F_FULLFSYNC on macOS). `LogDisk` throws the
+ * system's own errors, and a test replaces it to record writes and make them fail; `FileLogFile`
+ * turns them into StorageFault. file-log.ts uses both.
  */
 import { constants, writev } from 'node:fs';
 import { type FileHandle, open, readdir, rename, statfs } from 'node:fs/promises';
+import { assert } from '@rookery/protocol';
 import { syncDirectory } from './data-directory.js';
+import { codesOf, DamagedError, faultOf, isFull, orFault, textOf } from './errors.js';
+import type { LogFile } from './key-value.js';
 
 /** An open file. Reads may overlap with anything; nothing else overlaps. */
 export interface DiskFile {
@@ -133,4 +137,104 @@ function behind(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
   }
   const [cut, ...others] = parts.slice(index);
   return cut === undefined ? [] : [cut.subarray(bytes - gone), ...others];
+}
+
+/** Zeros written at a time, so that other syncs come in between. */
+const PIECE_BYTES = 512 << 10;
+const ZEROS = new Uint8Array(PIECE_BYTES);
+
+/**
+ * An open file of the log. It makes one change at a time and none after a failed one, and
+ * preallocates by writing zeros.
+ */
+export class FileLogFile implements LogFile {
+  readonly #file: DiskFile;
+  readonly #path: string;
+  readonly #hasRoom: (bytes: number) => Promise<boolean>;
+  readonly #onClose: () => void;
+  /** The number of operations under way. */
+  #underWay = 0;
+  /** Set while `close` waits for them. */
+  #onIdle: (() => void) | null = null;
+  /** Stays true after a failure. */
+  #changing = false;
+  #closed = false;
+
+  constructor(
+    file: DiskFile,
+    given: {
+      readonly path: string;
+      readonly hasRoom: (bytes: number) => Promise<boolean>;
+      readonly onClose: () => void;
+    },
+  ) {
+    this.#file = file;
+    this.#path = given.path;
+    this.#hasRoom = given.hasRoom;
+    this.#onClose = given.onClose;
+  }
+
+  get size(): number {
+    return this.#file.size;
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    try {
+      return await this.#run(() => this.#file.read(offset, length));
+    } catch (error) {
+      if (!codesOf(error).includes('EIO')) throw error;
+      throw new DamagedError(`${this.#path} cannot be read: ${textOf(error)}`, { cause: error });
+    }
+  }
+
+  write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
+    return this.#change(() => this.#file.write(offset, parts));
+  }
+
+  preallocate(size: number): Promise<void> {
+    return this.#change(async () => {
+      const before = this.#file.size;
+      if (size <= before || !(await this.#hasRoom(size - before))) return;
+      try {
+        for (let at = before; at < size; at += PIECE_BYTES) {
+          await this.#file.write(at, [ZEROS.subarray(0, Math.min(PIECE_BYTES, size - at))]);
+        }
+      } catch (error) {
+        if (!isFull(error)) throw error;
+        await this.#file.truncate(before);
+      }
+    });
+  }
+
+  /**
+   * Waits for operations under way: after a failure the directory closes its files although work in
+   * the background, such as preallocation, may not have ended.
+   */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    await orFault(this.#path, () => this.#file.close());
+    this.#onClose();
+  }
+
+  async #change(action: () => Promise<void>): Promise<void> {
+    assert(!this.#changing, `one change of ${this.#path} at a time, none after a failure`);
+    this.#changing = true;
+    await this.#run(action);
+    this.#changing = false;
+  }
+
+  async #run<T>(action: () => Promise<T>): Promise<T> {
+    assert(!this.#closed, `${this.#path} is open`);
+    this.#underWay += 1;
+    try {
+      return await action();
+    } catch (error) {
+      throw faultOf(this.#path, error);
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#onIdle?.();
+    }
+  }
 }

@@ -18,22 +18,22 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
-import type { LogDirectory, LogFile } from './log-files.js';
-import { recordAt } from './log-reader.js';
-import { RecordReader } from './log-record.js';
+import type { LogDirectory, LogFile } from './key-value.js';
 import {
+  BatchJoiner,
   encodeHeader,
   ownerOf,
   parseSegmentName,
   RECORDS_START,
+  RecordReader,
   readHeader,
   Segment,
   type SegmentHeader,
   segmentName,
+  storedBatch,
 } from './log-segment.js';
 import { SharedResource } from './shared-resource.js';
-import { BatchJoiner, storedBatch } from './stored-batches.js';
-import { TxnLog, type TxnLogHooks, type TxnLogOptions } from './txn-log.js';
+import { recordAt, TxnLog, type TxnLogHooks, type TxnLogOptions } from './txn-log.js';
 
 /** The approximate size of the batches after the checkpoint, in bytes. */
 const SUFFIX_BATCH_BYTES = 256 << 10;

@@ -3,8 +3,15 @@
  *
  * A segment is written only by the process that began it, from its header on, and nothing in it is
  * ever overwritten. It continues after `base`; what it contains after the base of its successor is
- * void, because a truncation begins a new segment. This file owns the header's format; `txn-log.ts`
- * knows which segments make up the log.
+ * void, because a truncation begins a new segment. This file owns the formats of the header and of
+ * a record; `txn-log.ts` knows which segments make up the log.
+ *
+ * A record holds consecutive proposals that are written together, up to 1 MB, or one larger
+ * proposal: checksum of its header (4 bytes), length of the payload (4), flags (4), checksum of the
+ * payload (4), the payload, zeros up to a multiple of 8; all big-endian. The header's checksum
+ * includes the segment's salt and the record's offset, so neither what the file contained before it
+ * was recycled nor bytes that a client chose can pass for a record. It is CRC-32 rather than
+ * CRC-32C, because Node computes it in native code.
  */
 import { crc32 } from 'node:zlib';
 import {
@@ -12,14 +19,14 @@ import {
   cutRanges,
   extendRanges,
   type GrowingRanges,
-  type ProposalBatch,
+  MarshallingError,
+  ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import { z } from 'zod';
 import { DISK_FORMAT } from './data-directory.js';
 import { DamagedError } from './errors.js';
-import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
-import { recordBytes, recordParts, seedOf } from './log-record.js';
+import { CLEARED_BYTES, type LogDirectory, type LogFile } from './key-value.js';
 import { type ResourceOwner, SharedResource } from './shared-resource.js';
 
 /** The offset of the first record: the header takes all that `LogDirectory.create` clears. */
@@ -53,9 +60,9 @@ const HEADER_SCHEMA = z.object({
 
 export type SegmentHeader = Readonly<z.infer<typeof HEADER_SCHEMA>>;
 /** What a segment's header says about the previous segment. */
-export type SegmentContents = NonNullable<SegmentHeader['previous']>;
-export type SharedFile = SharedResource<LogFile>;
-export type NewSegment = Omit<SegmentHeader, 'format'>;
+type SegmentContents = NonNullable<SegmentHeader['previous']>;
+type SharedFile = SharedResource<LogFile>;
+type NewSegment = Omit<SegmentHeader, 'format'>;
 
 const NAME = /^(\d+)-(\d+)\.log$/;
 
@@ -257,4 +264,193 @@ export function recordsOf(
     }
   }
   return records;
+}
+
+const HEADER_BYTES = 16;
+const ALIGNMENT = 8;
+/** The record is the first one of its write, so everything before it was durable by then. */
+const FIRST_OF_WRITE = 1;
+const READ_BYTES = 256 * 1024;
+
+interface LogRecord {
+  readonly offset: number;
+  /** The offset of the next record. */
+  readonly end: number;
+  readonly isFirstOfWrite: boolean;
+  readonly payload: Uint8Array;
+}
+
+/** The bytes of the file that a record with such a payload takes. */
+function recordBytes(payloadBytes: number): number {
+  return Math.ceil((HEADER_BYTES + payloadBytes) / ALIGNMENT) * ALIGNMENT;
+}
+
+/**
+ * The parts of a record, to be written one after the other at `offset`; `seed` is that of the
+ * segment's salt.
+ */
+export function recordParts(
+  payload: readonly Uint8Array[],
+  at: { readonly seed: number; readonly offset: number; readonly isFirst: boolean },
+): readonly Uint8Array[] {
+  let length = 0;
+  let checksum = 0;
+  for (const part of payload) {
+    length += part.length;
+    checksum = crc32(part, checksum);
+  }
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32BE(length, 4);
+  header.writeUInt32BE(at.isFirst ? FIRST_OF_WRITE : 0, 8);
+  header.writeUInt32BE(checksum, 12);
+  header.writeUInt32BE(headerChecksum(header, at.seed, at.offset), 0);
+  const padding = recordBytes(length) - HEADER_BYTES - length;
+  return padding === 0 ? [header, ...payload] : [header, ...payload, PADDING.subarray(0, padding)];
+}
+
+/** Reads the records of a segment in order, and stops at the first bytes that are not a record. */
+export class RecordReader {
+  /** The offset at which the next record is expected. */
+  position: number;
+  readonly #file: LogFile;
+  readonly #seed: number;
+  readonly #end: number;
+  #window: Buffer = Buffer.alloc(0);
+  #windowStart = 0;
+
+  /** Reads records in [from, end). */
+  constructor(
+    file: LogFile,
+    at: { readonly salt: string; readonly from: number; readonly end?: number },
+  ) {
+    this.#file = file;
+    this.#seed = seedOf(at.salt);
+    this.position = at.from;
+    this.#end = at.end ?? file.size;
+  }
+
+  /** The record at `position`, or null if there is no valid one. */
+  async next(): Promise<LogRecord | null> {
+    const offset = this.position;
+    const header = await this.#headerAt(offset);
+    if (header === null) return null;
+    const bytes = await this.#bytes(offset, HEADER_BYTES + header.length);
+    const payload = bytes.subarray(HEADER_BYTES);
+    if (payload.length !== header.length || crc32(payload) !== header.checksum) return null;
+    const end = offset + recordBytes(header.length);
+    this.position = end;
+    return { offset, end, isFirstOfWrite: header.isFirst, payload };
+  }
+
+  /**
+   * Whether a later write than the one at `position` reached the file. If so, the bytes there were
+   * durable, and are damaged. Otherwise they are an incomplete write on which nobody relied.
+   */
+  async hasLaterWrite(): Promise<boolean> {
+    const step = READ_BYTES - HEADER_BYTES;
+    for (let start = this.position + ALIGNMENT; start < this.#end; start += step) {
+      const window = await this.#bytes(start, Math.min(READ_BYTES, this.#end - start));
+      const candidates = this.#firstsOfWrites(window, start);
+      for (const { offset, length, checksum } of candidates) {
+        const bytes = await this.#bytes(offset, HEADER_BYTES + length);
+        if (crc32(bytes.subarray(HEADER_BYTES)) === checksum) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns the headers with the flag that lie in the window. */
+  #firstsOfWrites(window: Buffer, start: number) {
+    const found: { offset: number; length: number; checksum: number }[] = [];
+    for (let at = 0; at + HEADER_BYTES <= window.length; at += ALIGNMENT) {
+      if (window.readUInt32BE(at + 8) !== FIRST_OF_WRITE) continue;
+      const header = this.#parse(window.subarray(at, at + HEADER_BYTES), start + at);
+      if (header !== null) found.push({ offset: start + at, ...header });
+    }
+    return found;
+  }
+
+  async #headerAt(offset: number) {
+    if (offset + HEADER_BYTES > this.#end) return null;
+    return this.#parse(await this.#bytes(offset, HEADER_BYTES), offset);
+  }
+
+  /**
+   * Returns the header at an offset; null if there is none, or the record does not fit into the
+   * file.
+   */
+  #parse(bytes: Buffer, offset: number) {
+    if (bytes.length < HEADER_BYTES) return null;
+    const length = bytes.readUInt32BE(4);
+    const flags = bytes.readUInt32BE(8);
+    if (length === 0 || offset + HEADER_BYTES + length > this.#end || flags > FIRST_OF_WRITE) {
+      return null;
+    }
+    if (bytes.readUInt32BE(0) !== headerChecksum(bytes, this.#seed, offset)) return null;
+    return { length, isFirst: flags === FIRST_OF_WRITE, checksum: bytes.readUInt32BE(12) };
+  }
+
+  async #bytes(offset: number, length: number): Promise<Buffer> {
+    const known = this.#inWindow(offset, length);
+    if (known !== null) return known;
+    const wanted = Math.min(Math.max(READ_BYTES, length), this.#end - offset);
+    const read = await this.#file.read(offset, wanted);
+    this.#window = Buffer.from(read.buffer, read.byteOffset, read.length);
+    this.#windowStart = offset;
+    return this.#window.subarray(0, length);
+  }
+
+  #inWindow(offset: number, length: number): Buffer | null {
+    const start = offset - this.#windowStart;
+    if (start < 0 || start + length > this.#window.length) return null;
+    return this.#window.subarray(start, start + length);
+  }
+}
+
+const PADDING = new Uint8Array(ALIGNMENT);
+
+/** What a segment's salt adds to the checksums of its records. */
+export function seedOf(salt: string): number {
+  return crc32(salt);
+}
+
+function headerChecksum(header: Uint8Array, seed: number, offset: number): number {
+  return crc32(header.subarray(4, HEADER_BYTES), (seed ^ offset) >>> 0);
+}
+
+/** Parses a record; `at` says where it is. Throws DamagedError. */
+export function storedBatch(at: string, bytes: Uint8Array): ProposalBatch {
+  try {
+    return ProposalBatch.parse(bytes);
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    throw new DamagedError(`${at} is not understood: ${error.message}`, { cause: error });
+  }
+}
+
+/** Joins consecutive batches until they have about `bytesMax`. */
+export class BatchJoiner {
+  readonly #bytesMax: number;
+  #parts: ProposalBatch[] = [];
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The joined batch once it is large enough; otherwise null. */
+  add(part: ProposalBatch): ProposalBatch | null {
+    this.#parts.push(part);
+    this.#bytes += part.bytes.length;
+    return this.#bytes >= this.#bytesMax ? this.take() : null;
+  }
+
+  /** The rest; null if there is none. */
+  take(): ProposalBatch | null {
+    if (this.#parts.length === 0) return null;
+    const batch = ProposalBatch.join(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    return batch;
+  }
 }

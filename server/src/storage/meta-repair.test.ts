@@ -12,9 +12,8 @@ import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
-import type { KeyValueStore } from './key-value.js';
+import type { KeyValueStore, LogDirectory } from './key-value.js';
 import type { KnownRecord } from './known-record.js';
-import type { LogDirectory } from './log-files.js';
 import type { Storage } from './storage.js';
 import { openStores } from './stores.js';
 

@@ -10,8 +10,7 @@ import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { proposalsAfter, TINY, ToyState } from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
-import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
-import type { LogDirectory } from './log-files.js';
+import type { KeyValueDatabase, KeyValueStore, LogDirectory } from './key-value.js';
 import { META_NAME } from './meta.js';
 import { Storage } from './storage.js';
 

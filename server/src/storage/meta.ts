@@ -1,15 +1,17 @@
 /**
  * The record that says who a member is, which epochs it knows and which generation is live.
  *
- * Its format number guards the whole directory: a release that does not know it touches nothing.
- * A field that is added must be optional, as older directories do not have it.
- * Both epochs, the ensemble and the generation are one value in one key, so no crash separates
- * them. Every change writes it under two keys, one after the other, each synced: damage of the
- * newest batch on disk looks like a write that never was (write-ahead-scan.ts), and so the batch
- * before it must say the same. One writer at a time: the storage's ordered operations.
+ * Its format number guards the whole directory: a release that does not know it touches nothing. A
+ * field that is added must be optional, as older directories do not have it. Both epochs, the
+ * ensemble and the generation are one value in one key, so no crash separates them. Every change
+ * writes it under two keys, one after the other, each synced: damage of the newest batch on disk
+ * looks like a write that never was (level-files.ts), and so the batch before it must say the same.
+ * `MetaStore` reads and writes it, `KeptMeta` has its current value and orders its changes, and
+ * `StartsRecord` is its part about starts.
  */
 import { z } from 'zod';
 import { LEVEL } from '../state/level.js';
+import type { Background } from './background.js';
 import { DISK_FORMAT, wrongFormat } from './data-directory.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
@@ -134,7 +136,7 @@ export class MetaStore {
 
   /**
    * Puts a new database in the place of a damaged one. A crash in between leaves none, which
-   * a start takes for damage: see unfinished-founding.ts.
+   * a start takes for damage: see recovery.ts.
    */
   async writeAnew(meta: Meta): Promise<void> {
     await this.#database.close();
@@ -184,4 +186,124 @@ function newestOf(first: Found, second: Found): MetaRecord | null {
   if (first !== null) throw first;
   if (second !== null) throw second;
   return null;
+}
+
+export class KeptMeta {
+  readonly #store: MetaStore;
+  readonly #background: Background;
+  #value: Meta;
+  #isKnown: boolean;
+  #writes: Promise<void> = Promise.resolve();
+
+  /** `isKnown` is false if the record was lost; then nothing overwrites it before a `change`. */
+  constructor(store: MetaStore, background: Background, value: Meta, isKnown: boolean) {
+    this.#store = store;
+    this.#background = background;
+    this.#value = value;
+    this.#isKnown = isKnown;
+  }
+
+  get value(): Meta {
+    return this.#value;
+  }
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Changes the record. Durable when resolved. */
+  async change(change: Partial<Meta>): Promise<void> {
+    this.#writes = this.#writes.then(async () => {
+      await this.#store.write({ ...this.#value, ...change });
+      // What was remembered during the write stays, and the next write makes it durable.
+      this.#value = { ...this.#value, ...change };
+      this.#isKnown = true;
+    });
+    await this.#writes;
+  }
+
+  /** Changes the value at once and makes it durable in background; a crash may lose it before. */
+  remember(change: Partial<Meta>): void {
+    this.#value = { ...this.#value, ...change };
+    if (this.#isKnown) this.#background.run(() => this.change({}));
+  }
+
+  /** Reads what is on disk. Throws DamagedError. */
+  async check(): Promise<void> {
+    await this.#store.check();
+  }
+
+  /** Writes the record into a new database, after the changes before it. Durable when resolved. */
+  async writeAnew(): Promise<void> {
+    this.#writes = this.#writes.then(() => this.#store.writeAnew(this.#value));
+    await this.#writes;
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close();
+  }
+}
+
+/** The number of starts without serving that are kept. */
+const STARTS_KEPT = 16;
+
+export interface StartsSetup {
+  /** The identity of this process, as in `StartOf`. */
+  readonly instance: string;
+  /** Makes a new, unique incarnation of the directory. */
+  newIncarnation(): string;
+}
+
+export class StartsRecord {
+  readonly #meta: KeptMeta;
+  readonly #setup: StartsSetup | null;
+
+  /** Starts are counted only with a setup. */
+  constructor(meta: KeptMeta, setup: StartsSetup | null) {
+    this.#meta = meta;
+    this.#setup = setup;
+  }
+
+  /** The start of this directory, which is durable since it was opened. */
+  get start(): Meta['start'] {
+    return this.#meta.value.start;
+  }
+  get seenStarts(): Meta['seenStarts'] {
+    return this.#meta.value.seenStarts;
+  }
+
+  /** Counts this start, unless the meta record is lost and must not be overwritten yet. */
+  async countStart(): Promise<void> {
+    if (this.#setup === null || !this.#meta.isKnown) return;
+    const { incarnation, count, instances } = this.start;
+    const recent = [...instances, this.#setup.instance].slice(-STARTS_KEPT);
+    const next = { incarnation, count: count + 1, instances: recent };
+    await this.#meta.change({ start: incarnation === '' ? this.first() : next });
+  }
+
+  /** Begins another incarnation. */
+  first(): Meta['start'] {
+    if (this.#setup === null) return { incarnation: '', count: 1, instances: [] };
+    const { instance } = this.#setup;
+    return { incarnation: this.#setup.newIncarnation(), count: 1, instances: [instance] };
+  }
+
+  /** Remembers a start in background. A crash may lose it before it is durable. */
+  rememberStart(seen: Meta['seenStarts'][number]): void {
+    const others = this.seenStarts.filter(({ peer }) => peer !== seen.peer);
+    this.#meta.remember({ seenStarts: [...others, seen] });
+  }
+
+  /** Begins another incarnation in background, like `rememberStart`. */
+  countStartsAnew(): void {
+    this.#meta.remember({ start: this.first() });
+  }
+
+  /**
+   * In background: this member serves, so what the directory holds is the ensemble's history by
+   * now, and no start up to this one is compared any more with what was seen of another copy.
+   */
+  forgetEarlierStarts(): void {
+    const { start } = this;
+    if (start.instances.length > 0) this.#meta.remember({ start: { ...start, instances: [] } });
+  }
 }

@@ -2,12 +2,15 @@
  * A directory that belongs to one member and is open in one process.
  *
  * Owns the file that names the member, the lock against other processes, and the removal of files:
- * they are gone for good at once, and their space is freed little by little (trash.ts). The store
- * in the directory closes it.
+ * their names go at once, and `Trash` frees their space little by little. The store in the
+ * directory closes it.
  */
-import { readdir } from 'node:fs/promises';
+import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '@rookery/protocol';
+import { Level } from 'level';
+import { Background } from './background.js';
 import {
   checkOwner,
   completeLine,
@@ -20,12 +23,19 @@ import {
   readOwner,
   writeOwner,
 } from './data-directory.js';
-import { type DirectoryLock, LOCK_NAME, lockDirectory } from './directory-lock.js';
-import { faultOf, isFull, orFault, textOf } from './disk-errors.js';
-import { DirectoryError, StoreLockedError } from './errors.js';
+import {
+  DirectoryError,
+  faultOf,
+  isDamage,
+  isFull,
+  isLocked,
+  orFault,
+  StoreLockedError,
+  textOf,
+} from './errors.js';
 import type { KnownRecord } from './known-record.js';
+import { isDamaged } from './level-files.js';
 import { type LogDisk, SYSTEM_DISK } from './log-disk.js';
-import { Trash } from './trash.js';
 
 const TRASH_PREFIX = 'trash-';
 const TRASH_NAME = /^trash-(\d+)-/;
@@ -167,5 +177,129 @@ async function usable<T>(path: string, action: () => Promise<T>): Promise<T> {
     // As at run time: the directory is the right one, and a later start may find space.
     if (isFull(error)) throw faultOf(path, error);
     throw new DirectoryError(`cannot use the data directory ${path}: ${textOf(error)}`);
+  }
+}
+
+/** The name of the database in the directory that it locks. */
+const LOCK_NAME = 'lock';
+
+interface DirectoryLock {
+  release(): Promise<void>;
+}
+
+/** Throws StoreLockedError. */
+async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  const path = join(directory, LOCK_NAME);
+  try {
+    return await openLock(path);
+  } catch (error) {
+    if (isLocked(error)) {
+      throw new StoreLockedError(`the data directory ${directory} is in use by another process`);
+    }
+    if (!isDamage(error) && !(await isDamaged(path))) throw error;
+  }
+  // LevelDB's lock file stays, so it works even if two processes do this at once.
+  for (const file of await readdir(path)) {
+    if (file !== 'LOCK') await rm(join(path, file), { recursive: true, force: true });
+  }
+  return await openLock(path);
+}
+
+async function openLock(path: string): Promise<DirectoryLock> {
+  const database = new Level(path);
+  await database.open();
+  return { release: () => database.close() };
+}
+
+interface TrashPace {
+  readonly cutBytes: number;
+  /** The pause after a cut, in ms; at least as long as the cut took. */
+  readonly pauseMs: number;
+  /** With more bytes waiting there are no pauses, because space must be freed, too. */
+  readonly unhurriedMax: number;
+  /** With more bytes waiting files are removed whole, which is the fastest way. */
+  readonly cutMax: number;
+}
+
+/** The size of one cut, which makes at most 50 MB a second. */
+export const TRASH_PACE: TrashPace = {
+  cutBytes: 1 << 20,
+  pauseMs: 20,
+  unhurriedMax: 3,
+  cutMax: 6,
+};
+
+/**
+ * Removes files, and directories of files, little by little, one after the other.
+ *
+ * Freeing many blocks at once delays every write: a file system that is mounted with `discard`
+ * reports them to the device, and each sync of any file waits meanwhile (on ext4, freeing 20 MB
+ * takes 40 ms, during which a sync takes 20 to 30 ms instead of 0.1 ms). So large files are cut off
+ * from their ends, each cut is synced (a file system with a journal would otherwise save them up
+ * for one commit), and a pause comes after it. What a crash has left is added again by its owner.
+ */
+export class Trash {
+  readonly #pace: TrashPace;
+  readonly #background = new Background();
+  /** Aborted when there is no time left. */
+  readonly #hurry = new AbortController();
+  #waiting = 0;
+
+  constructor(pace: TrashPace = TRASH_PACE) {
+    this.#pace = pace;
+  }
+
+  /** Removes a path in background. Throws the failure of an earlier removal. */
+  add(path: string): void {
+    this.#background.check();
+    this.#waiting += 1;
+    this.#background.run(async () => {
+      // Cutting only spares others, so what cannot be cut is removed as it is.
+      await this.#shrink(path).catch(() => undefined);
+      await rm(path, { recursive: true, force: true });
+      this.#waiting -= 1;
+    });
+  }
+
+  /** Removes the rest at once. Throws the failure of a removal. */
+  async empty(): Promise<void> {
+    this.#hurry.abort();
+    await this.#background.idle();
+  }
+
+  async #shrink(path: string): Promise<void> {
+    if (!(await lstat(path)).isDirectory()) return await this.#cut(path);
+    for (const entry of await readdir(path, { withFileTypes: true })) {
+      if (entry.isFile()) await this.#cut(join(path, entry.name));
+    }
+  }
+
+  async #cut(path: string): Promise<void> {
+    const file = await open(path, 'r+');
+    try {
+      const { size, nlink } = await file.stat();
+      // A second name means that somebody's copy is the same file.
+      if (nlink > 1) return;
+      const { cutBytes } = this.#pace;
+      for (let left = size - cutBytes; left > 0 && this.#mayCut; left -= cutBytes) {
+        const began = performance.now();
+        await file.truncate(left);
+        await file.sync();
+        await this.#rest(performance.now() - began);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  get #mayCut(): boolean {
+    return this.#waiting <= this.#pace.cutMax && !this.#hurry.signal.aborted;
+  }
+
+  async #rest(tookMs: number): Promise<void> {
+    const { pauseMs, unhurriedMax } = this.#pace;
+    if (this.#waiting > unhurriedMax) return;
+    const { signal } = this.#hurry;
+    await sleep(Math.max(pauseMs, tookMs), undefined, { signal }).catch(() => undefined);
   }
 }

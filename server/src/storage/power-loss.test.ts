@@ -28,8 +28,8 @@ import { WatchedDisk } from '../simulated/storage/watched-disk.js';
 import { changeWithChecksum } from './checkpoint.js';
 import type { StorageOptions } from './contract.js';
 import { FileLogDirectory } from './file-log.js';
+import type { LogDirectory } from './key-value.js';
 import { SYSTEM_DISK } from './log-disk.js';
-import type { LogDirectory } from './log-files.js';
 import { OwnedDirectory } from './owned-directory.js';
 import { Storage } from './storage.js';
 

@@ -4,7 +4,7 @@ import { counterOf, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { proposalsAfter } from '../simulated/storage/toy-state.js';
-import type { LogFile } from './log-files.js';
+import type { LogFile } from './key-value.js';
 import { TxnLog } from './txn-log.js';
 
 const SEGMENT_BYTES = 8 << 20;

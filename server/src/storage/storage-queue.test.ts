@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
-import { StorageQueue } from './storage-queue.js';
+import { StorageQueue } from './storage.js';
 
 async function setUp() {
   /** What each change of the tree store waits for. */

@@ -6,10 +6,9 @@
 import { join } from 'node:path';
 import { readOwner } from './data-directory.js';
 import { FileLogDirectory } from './file-log.js';
-import type { KeyValueStore } from './key-value.js';
+import type { KeyValueStore, LogDirectory } from './key-value.js';
 import type { KnownRecord } from './known-record.js';
 import { LevelStore } from './level-store.js';
-import type { LogDirectory } from './log-files.js';
 import { OwnedDirectory } from './owned-directory.js';
 
 export interface Stores {

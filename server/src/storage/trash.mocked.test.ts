@@ -3,7 +3,7 @@ import { link, mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { TRASH_PACE, Trash } from './trash.js';
+import { TRASH_PACE, Trash } from './owned-directory.js';
 
 vi.mock('node:fs/promises', { spy: true });
 

@@ -1,18 +1,26 @@
 /**
  * The write-ahead log of one generation: a chain of segments, each a plain file.
  *
- * Owns which segment is written (the newest one), preparing the next before it is needed, cutting
- * a suffix off, and purging from the front. A process writes only to segments that it began itself:
- * its first append and every truncation begin one, so nothing durable is ever written over, and the
- * log is one chain at every moment, after a crash too. A purge leaves the zxid of the checkpoint in
- * it, as a proposal or as its base. Its caller appends and truncates one at a time, and never
- * after a failure: Storage asserts that, and the conversion of a former log does so, too.
+ * Owns which segment is written (the newest one), preparing the next before it is needed, cutting a
+ * suffix off, purging from the front, and reading for a learner. A process writes only to segments
+ * that it began itself: its first append and every truncation begin one, so nothing durable is ever
+ * written over, and the log is one chain at every moment, after a crash too. A purge leaves the
+ * zxid of the checkpoint in it, as a proposal or as its base. Its caller appends and truncates one
+ * at a time, and never after a failure: Storage asserts that, and the conversion of a former log
+ * does so, too.
  */
 import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';
-import type { LogDirectory, LogFile } from './log-files.js';
-import { readLog } from './log-reader.js';
-import { readHeader, Segment, segmentName } from './log-segment.js';
+import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
+import type { LogDirectory, LogFile } from './key-value.js';
+import {
+  BatchJoiner,
+  RecordReader,
+  readHeader,
+  Segment,
+  segmentName,
+  storedBatch,
+} from './log-segment.js';
 
 /**
  * The bytes that are preallocated for a file which was not prepared, such as the first segment
@@ -51,7 +59,7 @@ export interface TxnLogHooks {
   salt(): string;
 }
 
-export interface LogParts {
+interface LogParts {
   readonly generation: number;
   /** Segments that are no longer written, the oldest first. */
   readonly segments: readonly Segment[];
@@ -378,4 +386,85 @@ export class TxnLog {
     }
     return kept >= keepBytes;
   }
+}
+
+interface ReadableLog {
+  /** The segment that contains what follows `after`. */
+  holderOf(after: Zxid): Segment | undefined;
+  isInUse(segment: Segment): boolean;
+  /** The number of truncations. */
+  readonly truncations: number;
+}
+
+/**
+ * What is in (after, through], in batches of about `bytesMax`. Throws HistoryGoneError;
+ * UnreadableHistoryError for what a segment should hold and does not.
+ */
+async function* readLog(
+  log: ReadableLog,
+  { after, through }: { readonly after: Zxid; readonly through: Zxid },
+  bytesMax: number,
+): AsyncGenerator<ProposalBatch> {
+  const { truncations } = log;
+  let previous = after;
+  while (previous < through) {
+    const start = previous;
+    const segment = log.holderOf(start);
+    if (segment === undefined) throw gone(start);
+    // More may be appended while it is read.
+    const end = Math.min(segment.last, through);
+    try {
+      for await (const batch of readSegment(segment, { after: start, through: end }, bytesMax)) {
+        previous = batch.last;
+        yield batch;
+      }
+      if (previous < end) throw lost(segment, previous);
+    } catch (error) {
+      // The log was truncated meanwhile, or is no longer in use.
+      if (truncations !== log.truncations || !log.isInUse(segment)) throw gone(previous);
+      // Another attempt would not succeed either.
+      if (!(error instanceof DamagedError)) throw error;
+      throw new UnreadableHistoryError(segment.last, error);
+    }
+  }
+}
+
+async function* readSegment(
+  segment: Segment,
+  { after, through }: { readonly after: Zxid; readonly through: Zxid },
+  bytesMax: number,
+): AsyncGenerator<ProposalBatch> {
+  const file = await segment.file.acquire();
+  try {
+    const from = segment.offsetBefore(after);
+    const reader = new RecordReader(file, { salt: segment.header.salt, from, end: segment.end });
+    const joiner = new BatchJoiner(bytesMax);
+    for (let last = after; last < through; ) {
+      const record = await reader.next();
+      if (record === null) break;
+      const part = storedBatch(recordAt(segment, record), record.payload).part(after, through);
+      if (part === null) continue;
+      if (part.previous !== last) throw lost(segment, last);
+      last = part.last;
+      const batch = joiner.add(part);
+      if (batch !== null) yield batch;
+    }
+    const rest = joiner.take();
+    if (rest !== null) yield rest;
+  } finally {
+    await segment.file.release();
+  }
+}
+
+/** Says where a record is, for messages. */
+export function recordAt({ name }: Segment, { offset }: { readonly offset: number }): string {
+  return `the record at ${offset} of ${name}`;
+}
+
+function lost({ name }: Segment, after: Zxid): DamagedError {
+  return new DamagedError(`${name} has lost what follows ${formatZxid(after)}`);
+}
+
+function gone(after: Zxid): HistoryGoneError {
+  return new HistoryGoneError(`the log does not hold what follows ${formatZxid(after)}`);
 }

@@ -10,7 +10,7 @@
  */
 import { join } from 'node:path';
 import { DamagedError } from './errors.js';
-import type { LogDirectory, LogFile } from './log-files.js';
+import type { LogDirectory, LogFile } from './key-value.js';
 import { ownerOf } from './log-segment.js';
 import { SharedResource } from './shared-resource.js';
 

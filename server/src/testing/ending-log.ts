@@ -4,7 +4,7 @@
  * After `end()` nothing new reaches the disk, and whoever still waits for an answer waits for ever.
  * A write that was already under way is written whole. Used by `surroundings.ts`.
  */
-import type { LogDirectory, LogFile } from '../storage/log-files.js';
+import type { LogDirectory, LogFile } from '../storage/key-value.js';
 import { EndingLife } from './ending-life.js';
 
 export class EndingLog implements LogDirectory {

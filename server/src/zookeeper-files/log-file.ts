@@ -7,8 +7,7 @@
  * ones behind.
  */
 import { open } from 'node:fs/promises';
-import { Adler32 } from './adler32.js';
-import { FileError } from './byte-cursor.js';
+import { Adler32, FileError } from './byte-cursor.js';
 
 const MAGIC = 0x5a4b4c47;
 const VERSION = 2;

@@ -5,9 +5,9 @@
  * those of `zookeeper.jute`; the digest behind a transaction is there from 3.6 on. Throws FileError
  * for a record that ends too early or has an unknown type.
  */
-import { readAclList } from './acl-list.js';
+
 import { ByteCursor, FileError } from './byte-cursor.js';
-import type { AclEntry } from './snapshot-node.js';
+import { type AclEntry, readAclList } from './snapshot-node.js';
 
 export interface LogRecord {
   readonly session: bigint;

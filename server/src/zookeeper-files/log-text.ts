@@ -5,10 +5,10 @@
  *
  * Throws FileError for a record that ends too early. Called by `rookery inspect log`.
  */
-import { readAclList } from './acl-list.js';
+
 import { ByteCursor } from './byte-cursor.js';
 import { TYPE } from './log-record.js';
-import type { AclEntry } from './snapshot-node.js';
+import { type AclEntry, readAclList } from './snapshot-node.js';
 
 const NAMES = new Map<number, string>([
   [TYPE.error, 'error'],

@@ -1,8 +1,8 @@
 /**
  * A znode as ZooKeeper's snapshots have it.
  */
-
 import type { Int64 } from '@rookery/protocol';
+import { type ByteCursor, FIELD_BYTES_MAX, FileError, NO_BYTES } from './byte-cursor.js';
 
 export interface AclEntry {
   readonly perms: number;
@@ -44,4 +44,54 @@ export interface SnapshotNode extends NodeToWrite {
   readonly mtime: bigint;
   readonly ephemeralOwner: bigint;
   readonly pzxid: bigint;
+}
+
+/** More than fit into a request. */
+const ENTRIES_MAX = 1 << 20;
+
+export function readAclList(cursor: ByteCursor): readonly AclEntry[] {
+  const entries: AclEntry[] = [];
+  const from = cursor.position;
+  for (let left = cursor.count('the entries of an ACL', 12); left > 0; left--) {
+    const perms = cursor.int('an ACL');
+    const scheme = cursor.text('the scheme of an ACL');
+    entries.push({ perms, scheme, id: cursor.text('the id of an ACL') });
+    if (cursor.position - from > FIELD_BYTES_MAX || entries.length > ENTRIES_MAX) {
+      const bounds = `${ENTRIES_MAX} entries or ${FIELD_BYTES_MAX} bytes`;
+      throw new FileError(`an ACL has more than ${bounds}, which is more than can be read`, from);
+    }
+  }
+  return entries;
+}
+
+const ACL_ID_BYTES = 8;
+/** The numbers behind the id of the ACL list: six longs and three ints. */
+export const NUMBERS_BYTES = 60;
+const SLASH = 0x2f;
+const PATH = 'the path of a znode';
+const DATA = 'the data of a znode';
+
+export class EncodedNode {
+  pathStart = 0;
+  pathEnd = 0;
+  dataStart = 0;
+  dataEnd = 0;
+  hasData = false;
+  aclIdStart = 0;
+  numbersStart = 0;
+
+  /** Goes to the znode at the cursor; false where "/" ends them. Throws FileError. */
+  next(cursor: ByteCursor): boolean {
+    const pathBytes = cursor.length(PATH);
+    this.pathStart = cursor.skip(Math.max(0, pathBytes), PATH);
+    this.pathEnd = cursor.offset;
+    if (pathBytes === 1 && cursor.bytes[this.pathStart] === SLASH) return false;
+    const dataBytes = cursor.length(DATA);
+    this.hasData = dataBytes !== NO_BYTES;
+    this.dataStart = cursor.skip(Math.max(0, dataBytes), DATA);
+    this.dataEnd = cursor.offset;
+    this.aclIdStart = cursor.skip(ACL_ID_BYTES + NUMBERS_BYTES, 'a znode');
+    this.numbersStart = this.aclIdStart + ACL_ID_BYTES;
+    return true;
+  }
 }

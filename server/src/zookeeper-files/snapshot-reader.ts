@@ -14,11 +14,14 @@
  * up to a bound, beyond which FileBoundError is thrown.
  */
 import { parentOf } from '@rookery/protocol';
-import { readAclList } from './acl-list.js';
-import { Adler32 } from './adler32.js';
-import { ByteCursor, FileBoundError, FileError, MoreBytesNeeded } from './byte-cursor.js';
-import { EncodedNode } from './encoded-node.js';
-import { type AclEntry, OPEN_LIST, type SnapshotNode } from './snapshot-node.js';
+import { Adler32, ByteCursor, FileBoundError, FileError, MoreBytesNeeded } from './byte-cursor.js';
+import {
+  type AclEntry,
+  EncodedNode,
+  OPEN_LIST,
+  readAclList,
+  type SnapshotNode,
+} from './snapshot-node.js';
 import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
 
 export interface SnapshotFacts {

@@ -6,10 +6,8 @@
  * so it is that of the znodes which a reader will find.
  */
 import { bufferOf, JuteWriter } from '@rookery/protocol';
-import { Adler32 } from './adler32.js';
-import { ByteCursor } from './byte-cursor.js';
-import { EncodedNode } from './encoded-node.js';
-import type { AclEntry, NodeToWrite } from './snapshot-node.js';
+import { Adler32, ByteCursor } from './byte-cursor.js';
+import { type AclEntry, EncodedNode, type NodeToWrite } from './snapshot-node.js';
 import { MAGIC, OPEN_ACL, VERSION } from './snapshot-reader.js';
 import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
 

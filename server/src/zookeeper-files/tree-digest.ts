@@ -5,8 +5,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { ByteCursor } from './byte-cursor.js';
-import { type EncodedNode, NUMBERS_BYTES } from './encoded-node.js';
-import type { SnapshotNode } from './snapshot-node.js';
+import { type EncodedNode, NUMBERS_BYTES, type SnapshotNode } from './snapshot-node.js';
 
 export const DIGEST_VERSION = 2;
 /** Znodes that need more are put into memory of their own. */

@@ -245,9 +245,9 @@ const OPENS_FILES: ReadonlyMap<string, string> = new Map([
   ['server/src/offline/lower-priority.ts', 'writes a file of /proc'],
   ['server/src/storage/log-disk.ts', "makes files exclusively, in a member's own directory"],
   ['server/src/storage/data-directory.ts', "syncs a member's own directories"],
-  ['server/src/storage/trash.ts', 'opens files that are there, to cut them'],
+  ['server/src/storage/owned-directory.ts', 'opens files that are there, to cut them'],
   ['server/src/storage/level-files.ts', 'reads the files of a database'],
-  ['server/src/storage/level-tables.ts', 'reads table files of a database'],
+  ['server/src/storage/level-files.ts', 'reads table files of a database'],
   ['cli/src/config/config-command.ts', 'makes files exclusively, with mode 0600'],
   ['cli/src/shell/commands/editing.ts', 'writes into a directory that it has just made'],
 ]);

@@ -3,8 +3,7 @@ import { OpCode } from '@rookery/protocol';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { encodeTxn, proposalOf } from '../../simulated/state/encoded-txn.js';
-import { IGNORE_CHANGES } from '../../state/change-sink.js';
-import { ReplicatedState } from '../../state/replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from '../../state/replicated-state.js';
 import type { TxnOp } from '../../state/txn.js';
 import { TxnViews } from '../../state/txn-codec.js';
 import type { ApiMember } from './api-member.js';

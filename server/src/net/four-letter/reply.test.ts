@@ -11,9 +11,8 @@ import { counter } from '../figures.js';
 import type { MemberView } from '../member-view.js';
 import { ConnectionStats, ServerStats } from '../server-stats.js';
 import type { ConnectionView } from './context.js';
-import { readEnvironment } from './envi.js';
-import { PERCENTILE_NAMES, SUMMARY_NAMES } from './mntr-names.js';
-import { replyToWord } from './reply.js';
+import { PERCENTILE_NAMES, SUMMARY_NAMES } from './mntr.js';
+import { readEnvironment, replyToWord } from './reply.js';
 import { FourLetterWhitelist, readFirstBytes } from './words.js';
 
 const recorded: Record<string, string> = JSON.parse(
@@ -37,7 +36,7 @@ const WITHOUT_ROOM: MemberView['health'] = {
   diskShortage: { freeBytes: 57_900_000, reserveBytes: 78_000_000 },
 };
 
-/** The names of the recorded mntr that Rookery does not have; mntr-names.ts says why. */
+/** The names of the recorded mntr that Rookery does not have; mntr.ts says why. */
 const NOT_HERE = new RegExp(
   [
     '_per_namespace$|netty|tls|_mtls_|ensemble_auth|unsuccessful_handshake',

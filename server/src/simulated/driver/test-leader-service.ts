@@ -3,8 +3,7 @@ import { makeZxid, RequestBatch } from '@rookery/protocol';
 import { type LeaderHooks, LeaderService, ProposalBatcher } from '../../driver/leader.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
-import { IGNORE_CHANGES } from '../../state/change-sink.js';
-import { ReplicatedState } from '../../state/replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from '../../state/replicated-state.js';
 import { TxnViews } from '../../state/txn-codec.js';
 
 export class TestLeaderService {

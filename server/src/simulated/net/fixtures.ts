@@ -6,8 +6,7 @@
 import type { JuteReader } from '@rookery/protocol';
 import { type Logger, pino } from 'pino';
 import { Counters } from '../../driver/counters.js';
-import type { ClientConnection } from '../../net/client-connection.js';
-import type { ClientHandler } from '../../net/client-port.js';
+import type { ClientConnection, ClientHandler } from '../../net/client-connection.js';
 import type { LeaderView, MemberView } from '../../net/member-view.js';
 import type { Address, ByteStream } from '../../net/transport.js';
 import type { ManualTimers } from './manual-timers.js';

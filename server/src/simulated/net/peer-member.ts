@@ -14,12 +14,12 @@ import {
 } from '@rookery/protocol';
 import type { PeerSecurity } from '../../net/peer-admission.js';
 import type { EnsembleIdentity, OwnVersions } from '../../net/peer-hello.js';
-import { PeerPort } from '../../net/peer-port.js';
 import {
   PEER_PORT_DEFAULTS,
   type PeerHandler,
+  PeerPort,
   type PeerPortOptions,
-} from '../../net/peer-port-parts.js';
+} from '../../net/peer-port.js';
 import { dialled, type FarEnd, keptLog, type LogLine } from './fixtures.js';
 import { ManualTimers } from './manual-timers.js';
 import { MemoryNetwork } from './memory-transport.js';

@@ -7,9 +7,15 @@
  */
 import { assert } from '@rookery/protocol';
 import type { ReplicatedState } from '../../state/replicated-state.js';
-import type { Session } from '../../state/session.js';
-import type { Acl, NodeMode, NodeOp, TxnOp } from '../../state/txn.js';
-import { nextVersion, visibleCversion } from '../../state/versions.js';
+import type { Session } from '../../state/session-record.js';
+import {
+  type Acl,
+  type NodeMode,
+  type NodeOp,
+  nextVersion,
+  type TxnOp,
+  visibleCversion,
+} from '../../state/txn.js';
 
 interface ModelNode {
   data: Uint8Array | null;

@@ -4,7 +4,7 @@
  * Every path has a znode until it is deleted. A path that is created again gets the number of a
  * deleted one, as in a real tree.
  */
-import type { WatchedTree } from '../../state/watched-nodes.js';
+import type { WatchedTree } from '../../state/watched-paths.js';
 
 const NONE = -1;
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { StorageFault } from '../../storage/errors.js';
-import { CLEARED_BYTES, type LogFile } from '../../storage/log-files.js';
+import { CLEARED_BYTES, type LogFile } from '../../storage/key-value.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { SECTOR_BYTES } from './memory-sectors.js';
 import { seededRandom } from './toy-state.js';

@@ -9,7 +9,7 @@
  */
 import { assert } from '@rookery/protocol';
 import { StorageFault } from '../../storage/errors.js';
-import { CLEARED_BYTES, type LogDirectory, type LogFile } from '../../storage/log-files.js';
+import { CLEARED_BYTES, type LogDirectory, type LogFile } from '../../storage/key-value.js';
 import { MemorySectors } from './memory-sectors.js';
 
 export interface MemoryLogOptions {

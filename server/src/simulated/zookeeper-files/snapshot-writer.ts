@@ -1,7 +1,7 @@
 /**
  * Writes snapshots of ZooKeeper for the tests of their reader: znodes without data, in any order.
  */
-import { Adler32 } from '../../zookeeper-files/adler32.js';
+import { Adler32 } from '../../zookeeper-files/byte-cursor.js';
 
 const NODE_BYTES = 4 + 8 + 60;
 

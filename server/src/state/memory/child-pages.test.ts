@@ -8,8 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NamedNodes } from '../../simulated/state/named-nodes.js';
 import { ChildPages } from './child-pages.js';
-import { KeyedRandom } from './keyed-random.js';
-import { KNOWN_PATH_KEY } from './path-hash.js';
+import { KeyedRandom, KNOWN_PATH_KEY } from './path-hash.js';
 
 const randomOfTests = () => new KeyedRandom(KNOWN_PATH_KEY);
 const DIRECTORY = 7;

@@ -5,9 +5,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { NamedNodes } from '../../simulated/state/named-nodes.js';
-import { KeyedRandom } from './keyed-random.js';
 import { LazyOrder } from './lazy-order.js';
-import { KNOWN_PATH_KEY } from './path-hash.js';
+import { KeyedRandom, KNOWN_PATH_KEY } from './path-hash.js';
 
 /** A generator of its own, so that a seed gives the same run everywhere. */
 function randomOf(seed: number): (below: number) => number {

@@ -6,13 +6,13 @@
  * there is no string and no object for each. They are partitioned into runs, each of which precedes
  * the next as a whole. The run that is read is sorted; a large one is first cut in two, again and
  * again, until the part that is read is small. If possible, children come divided around the page
- * that is read first (divided-children.ts). The first read then looks at each key about once and at
+ * that is read first (child-pages.ts). The first read then looks at each key about once and at
  * few names, and later reads look at next to nothing. Nobody waits for a complete sort. Changes are
  * kept beside their run until it is read. Called by ChildPages.
  */
 import { assert } from '@rookery/protocol';
-import type { KeyedRandom } from './keyed-random.js';
 import type { NamePrefix } from './name-prefix.js';
+import type { KeyedRandom } from './path-hash.js';
 
 /** Runs up to this size are sorted as they are; larger ones are cut. */
 const RUN_NODES = 1024;

@@ -1,7 +1,6 @@
 import { JuteWriter } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { IGNORE_CHANGES } from '../change-sink.js';
-import { ReplicatedState } from '../replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from '../replicated-state.js';
 import type { TxnOp } from '../txn.js';
 
 const ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];

@@ -174,3 +174,80 @@ export class NodeStore {
     this.intPage(node).fill(0, base, base + (1 << INTS_BITS));
   }
 }
+
+/**
+ * Links the children of a node into a list through their rows: constant time, no order, no object
+ * for each child. It keeps childCount.
+ */
+export function linkChild(store: NodeStore, parent: number, child: number): void {
+  const above = store.intPage(parent);
+  const aboveBase = store.intBase(parent);
+  const first = above[aboveBase + INT.firstChild] ?? NONE;
+  const row = store.intPage(child);
+  const base = store.intBase(child);
+  row[base + INT.parent] = parent;
+  row[base + INT.previousSibling] = NONE;
+  row[base + INT.nextSibling] = first;
+  if (first !== NONE) {
+    store.setInt(first, INT.previousSibling, child);
+  }
+  above[aboveBase + INT.firstChild] = child;
+  above[aboveBase + INT.childCount] = (above[aboveBase + INT.childCount] ?? 0) + 1;
+}
+
+export function unlinkChild(store: NodeStore, parent: number, child: number): void {
+  const previous = store.int(child, INT.previousSibling);
+  const next = store.int(child, INT.nextSibling);
+  if (previous === NONE) {
+    store.setInt(parent, INT.firstChild, next);
+  } else {
+    store.setInt(previous, INT.nextSibling, next);
+  }
+  if (next !== NONE) {
+    store.setInt(next, INT.previousSibling, previous);
+  }
+  store.setInt(parent, INT.childCount, store.int(parent, INT.childCount) - 1);
+}
+
+/**
+ * The containers and TTL nodes of the tree, which the reaper examines instead of the whole tree.
+ *
+ * They are in a plain array. Each row knows its index in it, in the field that links ephemerals (no
+ * node is both). Removing one moves the last one into the gap, so a walk in slices goes from the
+ * end to the start and misses none that stays.
+ */
+export class TimedNodes {
+  readonly #store: NodeStore;
+  readonly #nodes: number[] = [];
+
+  constructor(store: NodeStore) {
+    this.#store = store;
+  }
+
+  get count(): number {
+    return this.#nodes.length;
+  }
+
+  /** The node at an index below `count`. */
+  at(place: number): number {
+    const node = this.#nodes[place];
+    assert(node !== undefined, () => `place ${place} of ${this.#nodes.length} is taken`);
+    return node;
+  }
+
+  add(node: number): void {
+    this.#store.setInt(node, INT.nextEphemeral, this.#nodes.length);
+    this.#nodes.push(node);
+  }
+
+  remove(node: number): void {
+    const place = this.#store.int(node, INT.nextEphemeral);
+    assert(this.#nodes[place] === node, 'a timed node is where its row says');
+    const last = this.#nodes.pop();
+    if (last === undefined || last === node) {
+      return;
+    }
+    this.#nodes[place] = last;
+    this.#store.setInt(last, INT.nextEphemeral, place);
+  }
+}

@@ -1,9 +1,7 @@
-// Tests HalfSipHash-1-3 with 32 bits of output against the vectors with which Linux tests its own:
-// the key is the bytes 0 to 7, the input of vector n the bytes 0 to n - 1.
 import { describe, expect, it } from 'vitest';
 import { collidingNames } from '../../simulated/state/colliding-names.js';
 import { hashPath } from './hash.js';
-import { KNOWN_PATH_KEY, PathHash, pathKeyOf } from './path-hash.js';
+import { KeyedRandom, KNOWN_PATH_KEY, PathHash, pathKeyOf } from './path-hash.js';
 
 const VECTORS = [
   0x5814c896, 0xe7e864ca, 0xbc4b0e30, 0x01539939, 0x7e059ea6, 0x88e3d89b, 0xa0080b65, 0x9d38d9d6,
@@ -94,4 +92,26 @@ describe('the hash by which paths are found', () => {
     expect(new Set(paths.map(hashPath)).size).toBe(1);
     expect(new Set(paths.map((path) => hash.of(path))).size).toBeGreaterThan(4090);
   });
+});
+
+it('draws each number about as often as others, below the limit alone', () => {
+  const random = new KeyedRandom(KNOWN_PATH_KEY);
+  const counts = Array.from({ length: 16 }, () => 0);
+  for (let count = 0; count < 16_000; count++) {
+    const drawn = random.below(16);
+    counts[drawn] = (counts[drawn] ?? Number.NaN) + 1;
+  }
+  expect(counts.length).toBe(16);
+  for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(200);
+});
+
+it('draws other numbers with another key, and the same ones with the same', () => {
+  const drawn = (key: typeof KNOWN_PATH_KEY) => {
+    const random = new KeyedRandom(key);
+    return Array.from({ length: 20 }, () => random.below(1_000_000));
+  };
+  const other = pathKeyOf(Uint8Array.from([7, 1, 9, 200, 3, 5, 250, 99]));
+  expect(drawn(KNOWN_PATH_KEY)).toEqual(drawn(KNOWN_PATH_KEY));
+  const [one, two] = [drawn(KNOWN_PATH_KEY), drawn(other)];
+  expect(one.filter((number, index) => number === two[index])).toEqual([]);
 });

@@ -6,11 +6,10 @@
  * down. Called by Tree, which keeps the digest and the counts.
  */
 import type { JuteWriter } from '@rookery/protocol';
-import { DataSlabs } from './data-slabs.js';
+import { DataSlabs, PayloadCompaction } from './data-slabs.js';
 import type { Hasher, NameBytes } from './hash.js';
 import type { NamePrefix } from './name-prefix.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
-import { PayloadCompaction } from './payload-compaction.js';
 
 const ASCII_MAX = 0x7f;
 const SLASH = 0x2f;

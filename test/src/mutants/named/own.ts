@@ -12,7 +12,7 @@ const ATTACHMENTS = 'server/src/pipeline/attachments.test.ts';
 const UNREAD = 'server/src/storage/unread-segments.test.ts';
 const CUT_LOG = 'server/src/simulated/cut-log.test.ts';
 const UNDER_LOAD = 'misses what was durable for more than a second, although it never was quiet';
-const UNFINISHED = 'server/src/storage/unfinished-founding.test.ts';
+const UNFINISHED = 'server/src/storage/recovery.test.ts';
 const STORAGE_QUEUE = 'server/src/storage/storage-queue.test.ts';
 const LOWERED = 'has a truncation lower a mark that is being written, wherever it dies';
 

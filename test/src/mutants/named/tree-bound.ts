@@ -6,7 +6,7 @@ import type { NamedMutant } from './named-mutant.js';
 
 const ROOM = 'server/src/pipeline/tree-room.test.ts';
 const BYTES = 'server/src/state/tree-bytes.test.ts';
-const COMPACTION = 'server/src/state/memory/payload-compaction.test.ts';
+const COMPACTION = 'server/src/state/memory/data-slabs.test.ts';
 const LEAVES_ALL = 'changes no name and no data, whatever is created and deleted meanwhile';
 const BOUNDS_HELD =
   'bounds the memory that a client can fill by creating, deleting most and changing the size';

@@ -2,7 +2,7 @@
  * The log on a disk that no process uses: the content of its files, and damage that must be
  * noticed.
  *
- * It parses the format by itself (server/src/storage/log-record.ts defines it), because the
+ * It parses the format by itself (server/src/storage/log-segment.ts defines it), because the
  * server's reader waits for a disk. Every damage done here can be told from a crash, or loses
  * nothing: it spares the newest write unless the meta record says that the log has reached it. Only
  * `flipLast` does not.

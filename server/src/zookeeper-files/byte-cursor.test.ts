@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Adler32 } from './adler32.js';
+import { Adler32 } from './byte-cursor.js';
 
 it('is that of zlib, in whatever parts the bytes come', () => {
   const parts = fc.array(fc.uint8Array({ maxLength: 20_000 }), { maxLength: 4 });

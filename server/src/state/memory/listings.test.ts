@@ -1,9 +1,8 @@
 import { JuteReader, JuteWriter } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { IGNORE_CHANGES } from '../change-sink.js';
-import { ReplicatedState } from '../replicated-state.js';
+import { IGNORE_CHANGES, ReplicatedState } from '../replicated-state.js';
 import type { TxnOp } from '../txn.js';
-import { EncodedChildren } from './encoded-children.js';
+import { EncodedChildren } from './listings.js';
 
 const ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 

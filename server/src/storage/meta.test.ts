@@ -1,7 +1,6 @@
 /** The starts of a directory: how many of them are told apart, and when they are forgotten. */
 import { describe, expect, it } from 'vitest';
-import type { KeptMeta } from './kept-meta.js';
-import { StartsRecord } from './starts-record.js';
+import { type KeptMeta, StartsRecord } from './meta.js';
 
 const STARTS_KEPT = 16;
 

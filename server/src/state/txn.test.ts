@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextVersion, sequenceSuffix, visibleCversion } from './versions.js';
+import { nextVersion, sequenceSuffix, visibleCversion } from './txn.js';
 
 describe('versions', () => {
   it('go on below zero after 2^31 and never become -1', () => {
