@@ -10,8 +10,7 @@ import { access } from 'node:fs/promises';
 import type { Zxid } from '@rookery/protocol';
 import { type Config, memberDirectories } from '../config/config.js';
 import { OperatorError } from '../config/operator-error.js';
-import { IGNORE_CHANGES } from '../state/replicated-state.js';
-import { type LoadedAt, ReplicatedState } from '../state/replicated-state.js';
+import { IGNORE_CHANGES, type LoadedAt, ReplicatedState } from '../state/replicated-state.js';
 import { txnOf } from '../state/txn-codec.js';
 import {
   openStores,

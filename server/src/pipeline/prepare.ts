@@ -30,11 +30,19 @@ import {
 } from '@rookery/protocol';
 import { parentViewOf, pathViewOf } from '../state/memory/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { Reused } from '../state/txn.js';
 import type { OpenedSession } from '../state/session-record.js';
-import { NO_NODE } from '../state/tree.js';
 import type { ReapRules } from '../state/tree.js';
-import type { Acl, ErrorOp, NodeOp, RaiseSequenceOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import { NO_NODE } from '../state/tree.js';
+import type {
+  Acl,
+  ErrorOp,
+  NodeOp,
+  RaiseSequenceOp,
+  Reused,
+  SessionId,
+  Txn,
+  TxnOp,
+} from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
 import type { SessionsInFlight } from './overlay.js';
 import { Overlay } from './overlay.js';

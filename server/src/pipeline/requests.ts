@@ -17,8 +17,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { Reused } from '../state/txn.js';
-import type { Txn } from '../state/txn.js';
+import type { Reused, Txn } from '../state/txn.js';
 import type { WatchTable } from '../state/watches.js';
 import type { Requester } from './access.js';
 import type { Applier } from './apply.js';
