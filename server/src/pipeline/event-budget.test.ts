@@ -104,20 +104,35 @@ describe('a multi of very many changes that many connections watch', () => {
 });
 
 describe('the budget of a turn', () => {
-  it('lets the largest group give way, and of single watchers as many as heard half', () => {
+  /** Adds events of watchers in turn until `count` are written or some have to leave. */
+  function leavingAfter(budget: EventBudget, watchers: number, count: number) {
+    for (let event = 0; event < count; event += 1) {
+      const leaving = budget.takeExcess();
+      if (leaving.length > 0) return { event, leaving };
+      budget.add(event % watchers);
+    }
+    return { event: count, leaving: budget.takeExcess() };
+  }
+
+  it('lets the largest group give way once it hears a large part', () => {
     const budget = new EventBudget(
       (watcher) => [watcher < 10 ? 'one' : `other ${watcher}`],
       EVENTS_PER_TURN,
     );
-    for (let event = 0; event < EVENTS_PER_TURN; event += 1) {
-      expect(budget.takeExcess()).toEqual([]);
-      budget.add(event % 40);
-    }
-    const leaving = budget.takeExcess();
-    expect(leaving.slice(0, 10).toSorted((one, other) => one - other)).toEqual(
+    const { event, leaving } = leavingAfter(budget, 40, 2 * EVENTS_PER_TURN);
+    expect(event).toBe(EVENTS_PER_TURN);
+    expect(leaving.toSorted((one, other) => one - other)).toEqual(
       Array.from({ length: 10 }, (_, index) => index),
     );
-    expect(leaving).toHaveLength(20);
     expect(budget.takeExcess()).toEqual([]);
+  });
+
+  it('lets four times as many events pass where nobody hears a large part, then half give way', () => {
+    const budget = new EventBudget((watcher) => [`host ${watcher}`], EVENTS_PER_TURN);
+    const { event, leaving } = leavingAfter(budget, 100, 8 * EVENTS_PER_TURN);
+    expect(event).toBe(4 * EVENTS_PER_TURN);
+    expect(leaving).toHaveLength(50);
+    budget.renew();
+    expect(leavingAfter(budget, 100, 4 * EVENTS_PER_TURN - 1).leaving).toEqual([]);
   });
 });

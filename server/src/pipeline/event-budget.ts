@@ -2,10 +2,11 @@
  * Bounds the watch events of one turn, and chooses whose connections are closed beyond that.
  *
  * One multi may change thousands of znodes below a path that hundreds of connections watch, and all
- * of its events are written before anything else is answered. When the bound is reached, those who
- * hear most give way, the ones of the largest address or user first, until half of what is heard is
- * gone, and again whenever a sixteenth of the bound has followed. Owned by Pipeline; the Applier
- * counts in it and asks it before each change.
+ * of its events are written before anything else is answered. When the bound is reached, addresses
+ * and users that hear a large part of all events give way, the largest first, until half of what is
+ * heard is gone. Where nobody hears a large part, as with a cache at each of a hundred hosts, four
+ * times as many events pass before the largest give way. Owned by Pipeline; the Applier counts in
+ * it and asks it before each change.
  */
 import type { WatcherId, WatchGroupsOf } from '../state/watches.js';
 
@@ -16,19 +17,32 @@ const EVENTS_PER_TURN = 1 << 17;
  * fewer events.
  */
 const COUNTED_FROM = 1 / 2;
-/** The part of the bound that may follow, after some have given way, until others have to. */
+/** An address or user that hears more than this part of the events gives way at the bound. */
+const LARGE_PART = 1 / 8;
+/** At this many times the bound the largest give way, however small they are. */
+const SPREAD_FACTOR = 4;
+/** The part of the bound that may follow until it is examined again who has to give way. */
 const MORE = 1 / 16;
 const NOBODY: readonly WatcherId[] = [];
+
+interface Heard {
+  readonly watcher: WatcherId;
+  readonly events: number;
+  /** The events of its largest group. */
+  readonly group: number;
+}
 
 export class EventBudget {
   readonly #groupsOf: WatchGroupsOf;
   readonly #eventsMax: number;
   readonly #heard = new Map<WatcherId, number>();
   #events = 0;
+  #examinedAt: number;
 
   constructor(groupsOf: WatchGroupsOf, eventsMax = EVENTS_PER_TURN) {
     this.#groupsOf = groupsOf;
     this.#eventsMax = eventsMax;
+    this.#examinedAt = eventsMax;
   }
 
   /** One event was written. */
@@ -40,8 +54,8 @@ export class EventBudget {
 
   /** The watchers that give way now and must get no further event; mostly none. */
   takeExcess(): readonly WatcherId[] {
-    if (this.#events < this.#eventsMax) return NOBODY;
-    this.#events = this.#eventsMax * (1 - MORE);
+    if (this.#events < this.#examinedAt) return NOBODY;
+    this.#examinedAt = this.#events + this.#eventsMax * MORE;
     const leaving = this.#largest();
     for (const watcher of leaving) this.#heard.delete(watcher);
     return leaving;
@@ -50,27 +64,30 @@ export class EventBudget {
   /** The turn is over. */
   renew(): void {
     this.#events = 0;
+    this.#examinedAt = this.#eventsMax;
     if (this.#heard.size > 0) this.#heard.clear();
   }
 
   /** Those who have heard half of all events together, by groups and from the largest on. */
   #largest(): readonly WatcherId[] {
     const sums = new Map<string, number>();
-    let wanted = 0;
+    let total = 0;
     for (const [watcher, events] of this.#heard) {
-      wanted += events / 2;
+      total += events;
       for (const group of this.#groupsOf(watcher)) {
         sums.set(group, (sums.get(group) ?? 0) + events);
       }
     }
-    const all = [...this.#heard].map(([watcher, events]) => {
+    const all = [...this.#heard].map(([watcher, events]): Heard => {
       const group = Math.max(...this.#groupsOf(watcher).map((name) => sums.get(name) ?? 0));
       return { watcher, events, group };
     });
     all.sort((one, other) => other.group - one.group || other.events - one.events);
+    const isSpreadTooFar = this.#events >= this.#eventsMax * SPREAD_FACTOR;
     const leaving: WatcherId[] = [];
-    for (const { watcher, events } of all) {
-      if (wanted <= 0) break;
+    let wanted = total / 2;
+    for (const { watcher, events, group } of all) {
+      if (wanted <= 0 || !(isSpreadTooFar || group > total * LARGE_PART)) break;
       wanted -= events;
       leaving.push(watcher);
     }

@@ -73,6 +73,8 @@ export class SessionExpired extends Error {
 
 export interface ConnectOptions {
   readonly port: number;
+  /** The address that the member sees, of the loopback network; 127.0.0.1 by default. */
+  readonly localAddress?: string;
   readonly timeoutMs?: number;
   /** Resumes this session instead of requesting a new one. */
   readonly session?: Session;
@@ -106,7 +108,8 @@ export class WireClient {
   #open = true;
 
   static async connect(options: ConnectOptions): Promise<WireClient> {
-    const socket = connect({ host: '127.0.0.1', port: options.port, noDelay: true });
+    const { port, localAddress = '127.0.0.1' } = options;
+    const socket = connect({ host: '127.0.0.1', port, localAddress, noDelay: true });
     const answer = deferred<{ session: Session; frames: FrameReader }>();
     const frames = new FrameReader(REPLY_BYTES_MAX);
     socket.on('error', () => undefined);

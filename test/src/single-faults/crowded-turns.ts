@@ -23,6 +23,8 @@ import { ConnectionLost, type Reply, WireClient } from '../harness/wire-client.j
 import type { PlayOptions, Scenario } from './scenario.js';
 import { type PlayNotes, Stage } from './stage.js';
 
+/** An address of its own, because what one address may have is bounded, too. */
+const CROWD = '127.0.0.2';
 const WAIT_MS_MAX = 100;
 const READERS = 60;
 const WATCHERS = 120;
@@ -95,7 +97,8 @@ async function prepare(stage: Stage): Promise<void> {
 
 async function connections(stage: Stage, count: number): Promise<readonly WireClient[]> {
   const { clientPort: port } = await stage.ensemble.leader();
-  const open = () => WireClient.connect({ port, recording: false, timeoutMs: 30_000 });
+  const open = () =>
+    WireClient.connect({ port, localAddress: CROWD, recording: false, timeoutMs: 30_000 });
   return await Promise.all(Array.from({ length: count }, open));
 }
 
