@@ -305,7 +305,7 @@ describe('a stranger at a port that needs a proof', () => {
 
 async function hardened() {
   const found = await pairOf(REQUIRED, REQUIRED, 50);
-  const identity = { ensembleId: 'the-ensemble', founded: true, level: 1 };
+  const identity = { ensembleId: 'the-ensemble', founded: true, level: 10 };
   found.one.identity = identity;
   return found;
 }

@@ -18,7 +18,7 @@ import {
 } from '../simulated/net/peer-member.js';
 import { ListenError } from './listen-error.js';
 
-const LATER = { ...OFFER, wireMin: 90, release: '9.9', levelMax: 9, levelAgreed: 9 };
+const LATER = { ...OFFER, wireMin: 90, release: '9.9', levelMax: 19, levelAgreed: 19 };
 
 describe('peer links', () => {
   it('join each pair of three members once, in whatever order they start', async () => {
@@ -170,8 +170,8 @@ describe('a hello', () => {
     const { timers, network } = world();
     const one = new Member({ id: 1, timers, network });
     const two = new Member({ id: 2, timers, network });
-    one.identity = { ensembleId: 'aaaa', founded: true, level: 1 };
-    two.identity = { ensembleId: 'bbbb', founded: true, level: 1 };
+    one.identity = { ensembleId: 'aaaa', founded: true, level: 10 };
+    two.identity = { ensembleId: 'bbbb', founded: true, level: 10 };
     await one.port.listen();
     await two.port.listen();
     await timers.advance(5_000);
@@ -188,7 +188,7 @@ describe('a hello', () => {
     const { timers, network } = world();
     const one = new Member({ id: 1, timers, network });
     const two = new Member({ id: 2, timers, network });
-    one.identity = { ensembleId: 'aaaa', founded: true, level: 1 };
+    one.identity = { ensembleId: 'aaaa', founded: true, level: 10 };
     await one.port.listen();
     await two.port.listen();
     await timers.advance(20);
@@ -237,7 +237,7 @@ describe('a hello', () => {
 
 describe('two releases', () => {
   const wire = { min: WIRE_VERSION_MAX + 1, max: WIRE_VERSION_MAX + 2 };
-  const later = { ...VERSIONS, wire, release: 'later', levelMax: 3 };
+  const later = { ...VERSIONS, wire, release: 'later', levelMax: 13 };
 
   it('without a wire version in common refuse each other, and both name both', async () => {
     const { timers, network } = world();
@@ -273,7 +273,7 @@ describe('two releases', () => {
     const one = new Member({ id: 1, timers, network });
     const versions = { ...later, wire: VERSIONS.wire };
     const two = new Member({ id: 2, timers, network, options: { versions } });
-    two.identity = { ensembleId: 'e', founded: true, level: 3 };
+    two.identity = { ensembleId: 'e', founded: true, level: 13 };
     await one.port.listen();
     await two.port.listen();
     await timers.advance(1_000);
@@ -283,7 +283,7 @@ describe('two releases', () => {
         (line) => line['reason'],
       ),
     );
-    for (const reason of reasons) expect(reason).toMatch(/level 3, .* knows levels up to 2/);
+    for (const reason of reasons) expect(reason).toMatch(/level 13, .* knows levels up to 11/);
     for (const member of [one, two]) {
       const lines = [...member.logged('peer.refused'), ...member.logged('peer.refused_by')];
       expect(lines.length).toBeGreaterThan(0);

@@ -119,7 +119,7 @@ describe('a multiRead', () => {
       client.send(OpCode.multiRead, MultiReadRequest, { ops: [list, list] });
       return decode(MultiReadResponse, client.takeOne().body).results;
     };
-    const most = (1 << 15) - 8 - 1;
+    const most = (1 << 15) - 4 - 1;
     expect(listed(most - 100)).toMatchObject([{ opcode: 8 }, { opcode: 8 }]);
     expect(listed(most)).toMatchObject([{ opcode: 8 }, { opcode: -1, error: -127 }]);
     expect(listed(most + 1)).toMatchObject([{ opcode: -1, error: -125 }, { opcode: 8 }]);

@@ -59,7 +59,7 @@ const MULTI_READ_WORK_MAX = 1 << 15;
  * The work of finding a znode and of judging a short ACL: as many reads as a request may contain
  * stay below the bound, except for long ACLs.
  */
-const FIND_WORK = 8;
+const FIND_WORK = 4;
 /**
  * An operation that failed takes the type, the header and the code; others take the header and a
  * Stat.

@@ -20,6 +20,7 @@ import {
   PeerPort,
   type PeerPortOptions,
 } from '../../net/peer-port.js';
+import { LEVEL, LEVEL_MAX } from '../../state/level.js';
 import { dialled, type FarEnd, keptLog, type LogLine } from './fixtures.js';
 import { ManualTimers } from './manual-timers.js';
 import { MemoryNetwork } from './memory-transport.js';
@@ -29,8 +30,8 @@ export const PORT = 2881;
 export const VERSIONS: OwnVersions = {
   wire: { min: WIRE_VERSION_MIN, max: WIRE_VERSION_MAX },
   release: 'test',
-  levelMax: 2,
-  levelAgreed: 2,
+  levelMax: LEVEL_MAX,
+  levelAgreed: LEVEL_MAX,
   treeBytes: 1_000_000,
 };
 
@@ -39,7 +40,7 @@ export class Member implements PeerHandler {
   readonly links = new Map<PeerId, number>();
   readonly lines: LogLine[];
   readonly port: PeerPort;
-  identity: EnsembleIdentity = { ensembleId: '', founded: false, level: 1 };
+  identity: EnsembleIdentity = { ensembleId: '', founded: false, level: LEVEL.first };
 
   constructor(setup: {
     readonly id: PeerId;
@@ -113,9 +114,9 @@ export const NO_START = { incarnation: '', count: 0, instance: '' };
 export const OFFER: HelloOffer = {
   wireMin: WIRE_VERSION_MIN,
   release: 'test',
-  level: 1,
-  levelMax: 2,
-  levelAgreed: 2,
+  level: LEVEL.first,
+  levelMax: LEVEL_MAX,
+  levelAgreed: LEVEL_MAX,
   treeBytes: 1_000_000,
   shared: [],
   start: NO_START,
