@@ -5,13 +5,13 @@
  * nothing is decided by them.
  */
 import type { PeerId } from '@rookery/protocol';
-import type { Member } from './member.js';
+import type { Replica } from './replica.js';
 
 /**
  * The members that cannot take part, by the reason; or that all are connected. In a founding,
  * members that are new or wiped can.
  */
-export function absentText(member: Member, isFounding = false): string {
+export function absentText(member: Replica, isFounding = false): string {
   const groups = new Map<string, PeerId[]>();
   for (const id of member.options.members) {
     const reason = id === member.id ? null : reasonOf(member, id, isFounding);
@@ -22,7 +22,7 @@ export function absentText(member: Member, isFounding = false): string {
 }
 
 /** What a member says that has a damaged disk. */
-export function damagedText(member: Member): string {
+export function damagedText(member: Replica): string {
   const reason = `the disk is damaged: waiting for a snapshot; ${absentText(member)}`;
   const others = member.options.members.filter((id) => id !== member.id);
   if (others.some((id) => member.linkOf(id)?.vote?.founded !== false)) return reason;
@@ -30,13 +30,13 @@ export function damagedText(member: Member): string {
 }
 
 /** What a member says that has no vote yet, or none any more. */
-export function wipedText(member: Member): string {
+export function wipedText(member: Replica): string {
   const reason = 'no vote here (a new or wiped member, no ensemble id)';
   return `${reason}: waiting for a leader to sync with; ${absentText(member)}`;
 }
 
 /** What to do about damaged members without which an ensemble cannot be founded; '' for none. */
-export function foundingAdvice(member: Member): string {
+export function foundingAdvice(member: Replica): string {
   const damaged = [...member.links.values()].filter(({ vote }) => vote?.sound === false);
   if (damaged.length === 0) return '';
   const ids = damaged.map(({ peer }) => peer).join(', ');
@@ -48,7 +48,7 @@ function remedy(ids: string): string {
 }
 
 /** Null for a member that can take part. */
-function reasonOf(member: Member, id: PeerId, isFounding: boolean): string | null {
+function reasonOf(member: Replica, id: PeerId, isFounding: boolean): string | null {
   const link = member.linkOf(id);
   if (link === undefined) return 'not connected';
   const { vote } = link;

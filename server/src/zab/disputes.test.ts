@@ -7,20 +7,20 @@ import { type AckEpoch, makeZxid, WIRE_VERSION_MAX } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { onDisputed } from './disputes.js';
 import { Learner, Learners } from './learner.js';
-import { type Link, Member } from './member.js';
+import { type Link, Replica } from './replica.js';
 
 const LAST = makeZxid(2, 3);
 const HISTORY = { base: makeZxid(1, 9), ranges: [{ epoch: 2, first: 1, last: 3 }] };
 const OWN = 31;
 
 /** Member `id`, about to lead; it served with `former` before. */
-function leader(id: number, members: readonly number[], ...former: number[][]): Member {
+function leader(id: number, members: readonly number[], ...former: number[][]): Replica {
   const times = { heartbeatMs: 100, peerTimeoutMs: 1000, settleMs: 200 };
   const patience = { initTimeoutMs: 5000, syncTimeoutMs: 5000 };
   const sizes = { windowBytesMax: 1, deliveryBytesMax: 1, learnerWindowBytesMax: 1 };
   const one = { newEnsembleId: 'E', newIdentity: 7, foundWithQuorum: false, chunkBytesMax: 1 };
   const lists = { id, members, formerMembers: former };
-  return new Member(
+  return new Replica(
     { ...lists, ...times, ...patience, ...sizes, ...one },
     {
       acceptedEpoch: 2,
@@ -37,7 +37,7 @@ function leader(id: number, members: readonly number[], ...former: number[][]): 
 }
 
 /** Whether `member` gives up when the last of these learners has said who led epoch 2 there. */
-function givesUp(member: Member, told: Readonly<Record<number, number>>, voteless?: number) {
+function givesUp(member: Replica, told: Readonly<Record<number, number>>, voteless?: number) {
   const learners = new Learners(member);
   const gaveUp = Object.entries(told).map(([id, identity]) => {
     const learner = new Learner(linkTo(Number(id)), Number(id) !== voteless, 2);

@@ -20,8 +20,8 @@ import { formatZxid, type PeerId } from '@rookery/protocol';
 import { disputes } from './discovery.js';
 import type { Learner, Learners } from './learner.js';
 import { Lineage } from './lineage.js';
-import type { Member } from './member.js';
 import type { Quorums } from './quorum.js';
+import type { Replica } from './replica.js';
 
 /** The reason for which this member stops leading. */
 export const OUTVOTED = 'a quorum of members has another history';
@@ -33,7 +33,7 @@ const CHOOSE_IN_CHANGE =
 
 /** Returns true if this member is outvoted and has given up its history; its role must end. */
 export function onDisputed(
-  member: Member,
+  member: Replica,
   learners: Learners,
   { link, ackEpoch }: Learner,
 ): boolean {
@@ -55,7 +55,7 @@ export function onDisputed(
 }
 
 /** Whether a quorum agrees on another history than this member's. */
-function isOutvoted(member: Member, learners: Learners): boolean {
+function isOutvoted(member: Replica, learners: Learners): boolean {
   const holders = new Map<number, Set<PeerId>>();
   for (const { link, voter, ackEpoch } of learners.all()) {
     if (!voter || ackEpoch === null || !disputes(ackEpoch, member)) continue;

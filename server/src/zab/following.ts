@@ -22,14 +22,14 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { Transfer } from './given-up.js';
-import type { Link, Member } from './member.js';
+import type { Link, Replica } from './replica.js';
 import type { Role, Transitions } from './role.js';
 
 type Phase = 'offering' | 'accepted' | 'snapshot' | 'syncing' | 'entering' | 'acked' | 'active';
 
 export class Following implements Role {
   readonly name = 'following';
-  readonly #member: Member;
+  readonly #replica: Replica;
   readonly #transitions: Transitions;
   readonly #leader: PeerId;
   #phase: Phase = 'offering';
@@ -54,8 +54,8 @@ export class Following implements Role {
   /** Whether the disk was not full when the leader began to bring this member up to date. */
   #hadRoom = false;
 
-  constructor(member: Member, transitions: Transitions, leader: PeerId) {
-    this.#member = member;
+  constructor(member: Replica, transitions: Transitions, leader: PeerId) {
+    this.#replica = member;
     this.#transitions = transitions;
     this.#leader = leader;
     this.#progressAtMs = member.nowMs;
@@ -68,47 +68,47 @@ export class Following implements Role {
 
   /** The leader has answered no ping that was sent since the clocks jumped. */
   get isDoubtful(): boolean {
-    const link = this.#member.linkOf(this.#leader);
-    return link !== undefined && link.contactAtMs <= this.#member.doubtedAtMs;
+    const link = this.#replica.linkOf(this.#leader);
+    return link !== undefined && link.contactAtMs <= this.#replica.doubtedAtMs;
   }
 
   start(): void {
-    const link = this.#member.linkOf(this.#leader);
+    const link = this.#replica.linkOf(this.#leader);
     if (link === undefined) {
       this.#transitions.look(`member ${this.#leader} is not reachable`);
       return;
     }
     this.#sawLeading = link.vote?.state === 'leading';
-    this.#member.sendToAll(this.vote());
-    this.#member.tickets.after(this.#member.tickets.newest, () => {
-      const acceptedEpoch = this.#member.acceptedEpoch;
-      this.#member.send(link, { kind: 'followerInfo', acceptedEpoch });
+    this.#replica.sendToAll(this.vote());
+    this.#replica.tickets.after(this.#replica.tickets.newest, () => {
+      const acceptedEpoch = this.#replica.acceptedEpoch;
+      this.#replica.send(link, { kind: 'followerInfo', acceptedEpoch });
     });
   }
 
   vote(): VoteMessage {
-    const { currentEpoch: epoch, history } = this.#member;
-    return this.#member.vote('following', { leader: this.#leader, epoch, zxid: history.last });
+    const { currentEpoch: epoch, history } = this.#replica;
+    return this.#replica.vote('following', { leader: this.#leader, epoch, zxid: history.last });
   }
 
   onTick(): void {
-    const link = this.#member.linkOf(this.#leader);
+    const link = this.#replica.linkOf(this.#leader);
     if (link === undefined) return;
-    const { peerTimeoutMs, initTimeoutMs } = this.#member.options;
+    const { peerTimeoutMs, initTimeoutMs } = this.#replica.options;
     // Only whoever serves needs a lease. Before, pings may wait behind a snapshot on a slow line.
     const heardAtMs = this.#serveFrom === null ? link.heardAtMs : link.contactAtMs;
-    const silentMs = this.#member.nowMs - heardAtMs;
+    const silentMs = this.#replica.nowMs - heardAtMs;
     if (silentMs > Math.min(peerTimeoutMs, this.#leaseMs)) {
       const reason = `leader ${this.#leader} has not answered for ${Math.round(silentMs)} ms`;
-      this.#member.drop(link, reason);
+      this.#replica.drop(link, reason);
       this.#transitions.look(reason);
       return;
     }
     const patienceMs = this.#patienceMs(peerTimeoutMs, initTimeoutMs);
-    if (this.#member.nowMs - this.#progressAtMs <= patienceMs) return;
+    if (this.#replica.nowMs - this.#progressAtMs <= patienceMs) return;
     const reason = `nothing from leader ${this.#leader} for ${patienceMs} ms (${this.#phase})`;
     // Nothing that the leader sent in this term may arrive in the next one.
-    this.#member.drop(link, reason);
+    this.#replica.drop(link, reason);
     this.#transitions.look(reason);
   }
 
@@ -134,7 +134,7 @@ export class Following implements Role {
   }
 
   onConnected(link: Link): void {
-    this.#member.send(link, this.vote());
+    this.#replica.send(link, this.vote());
   }
 
   onDisconnected(peer: PeerId): void {
@@ -145,12 +145,12 @@ export class Following implements Role {
     const vote = link.vote;
     if (vote === null) return;
     if (link.peer !== this.#leader) {
-      if (vote.state === 'looking') this.#member.send(link, this.vote());
+      if (vote.state === 'looking') this.#replica.send(link, this.vote());
       return;
     }
     if (vote.state === 'leading') {
       this.#sawLeading = true;
-      if (this.#member.isFull && vote.spares?.includes(this.#member.id)) this.#stepOut();
+      if (this.#replica.isFull && vote.spares?.includes(this.#replica.id)) this.#stepOut();
       return;
     }
     const electing =
@@ -158,16 +158,16 @@ export class Following implements Role {
       !this.#sawLeading &&
       vote.state === 'looking' &&
       vote.leader === this.#leader &&
-      vote.round === this.#member.round;
+      vote.round === this.#replica.round;
     if (!electing) this.#transitions.look(`member ${this.#leader} does not lead`);
   }
 
   onMessage(link: Link, message: CoreMessage): void {
     if (link.peer !== this.#leader) {
-      this.#member.note('following.ignored', { peer: link.peer, message: message.kind });
+      this.#replica.note('following.ignored', { peer: link.peer, message: message.kind });
       return;
     }
-    this.#progressAtMs = this.#member.nowMs;
+    this.#progressAtMs = this.#replica.nowMs;
     switch (message.kind) {
       case 'newEpoch':
         return this.#onNewEpoch(link, message);
@@ -193,17 +193,17 @@ export class Following implements Role {
   }
 
   onRoom(): void {
-    this.#member.sendToAll(this.vote());
-    if (this.#phase === 'snapshot' && this.#member.room === 'scarce') this.#giveUp('snapshot');
+    this.#replica.sendToAll(this.vote());
+    if (this.#phase === 'snapshot' && this.#replica.room === 'scarce') this.#giveUp('snapshot');
   }
 
   onProgress(): void {
     if (this.#phase !== 'acked' && this.#phase !== 'active') return;
-    const link = this.#member.linkOf(this.#leader);
-    const durable = this.#member.history.durable;
+    const link = this.#replica.linkOf(this.#leader);
+    const durable = this.#replica.history.durable;
     if (link !== undefined && durable > this.#acked) {
       this.#acked = durable;
-      this.#member.send(link, { kind: 'ack', zxid: durable });
+      this.#replica.send(link, { kind: 'ack', zxid: durable });
     }
     this.#countQuorum();
     this.#maybeServe();
@@ -214,14 +214,14 @@ export class Following implements Role {
    * only to the leader that has the promise, or to one that is established.
    */
   #onNewEpoch(link: Link, message: NewEpoch): void {
-    const { acceptedEpoch, acceptedFrom } = this.#member;
+    const { acceptedEpoch, acceptedFrom } = this.#replica;
     // The leader got two offers and answers both; the second answer repeats the first.
     if (this.#phase === 'accepted' && message.epoch === acceptedEpoch) return;
     if (this.#phase !== 'offering') return this.#violation('newEpoch');
     const again =
       message.epoch === acceptedEpoch && (message.established || acceptedFrom === this.#leader);
     if (message.epoch <= acceptedEpoch && !again) {
-      this.#member.avoid(this.#leader);
+      this.#replica.avoid(this.#leader);
       this.#transitions.look(
         `leader ${this.#leader} offers epoch ${message.epoch}, but ${acceptedEpoch} is promised`,
       );
@@ -229,12 +229,12 @@ export class Following implements Role {
     }
     this.#phase = 'accepted';
     this.#isEstablished = message.established;
-    const ticket = this.#member.acceptEpoch(message.epoch, this.#leader);
-    this.#member.tickets.after(ticket, () => this.#member.send(link, this.#ackEpoch()));
+    const ticket = this.#replica.acceptEpoch(message.epoch, this.#leader);
+    this.#replica.tickets.after(ticket, () => this.#replica.send(link, this.#ackEpoch()));
   }
 
   #ackEpoch(): AckEpoch {
-    const { acceptedEpoch, currentEpoch, history, delivered, sound, lineage } = this.#member;
+    const { acceptedEpoch, currentEpoch, history, delivered, sound, lineage } = this.#replica;
     return {
       kind: 'ackEpoch',
       epoch: acceptedEpoch,
@@ -249,10 +249,10 @@ export class Following implements Role {
 
   #onSyncStart(message: SyncStart): void {
     if (this.#phase !== 'accepted') return this.#violation('syncStart');
-    const { history, delivered, sound } = this.#member;
-    this.#hadRoom = !this.#member.isFull;
+    const { history, delivered, sound } = this.#replica;
+    this.#hadRoom = !this.#replica.isFull;
     if (message.mode === 'snap') {
-      if (this.#member.room === 'scarce') return this.#giveUp('snapshot');
+      if (this.#replica.room === 'scarce') return this.#giveUp('snapshot');
       if (message.diverged && sound) this.#discardHistory(message.after);
       this.#snapshotLineage = message.lineage;
       this.#phase = 'snapshot';
@@ -269,22 +269,22 @@ export class Following implements Role {
     }
     if (message.mode === 'trunc') {
       if (message.diverged) this.#noteDiverged(message.after);
-      this.#member.truncate(message.after, message.diverged);
+      this.#replica.truncate(message.after, message.diverged);
     }
     // After the truncation and before any append, so the lineage on disk always fits the log.
-    this.#member.followLineage(message.lineage, message.after);
+    this.#replica.followLineage(message.lineage, message.after);
     this.#phase = 'syncing';
   }
 
   /** The leader's snapshot may be older than what this member has applied. */
   #discardHistory(after: Zxid): void {
     this.#noteDiverged(after);
-    this.#member.giveUp(`what follows ${formatZxid(after)} is not the ensemble's history`, after);
+    this.#replica.giveUp(`what follows ${formatZxid(after)} is not the ensemble's history`, after);
   }
 
   #noteDiverged(after: Zxid): void {
-    const { history, delivered } = this.#member;
-    this.#member.note('history.diverged', {
+    const { history, delivered } = this.#replica;
+    this.#replica.note('history.diverged', {
       leader: this.#leader,
       after: formatZxid(after),
       last: formatZxid(history.last),
@@ -293,18 +293,18 @@ export class Following implements Role {
   }
 
   #onSnapshotDone(zxid: Zxid): void {
-    const { delivered, acceptedEpoch } = this.#member;
+    const { delivered, acceptedEpoch } = this.#replica;
     const isOurs = zxid >= delivered && epochOf(zxid) <= acceptedEpoch;
     if (this.#phase !== 'snapshot' || !isOurs) {
       return this.#violation(`snapshot at ${formatZxid(zxid)} (applied ${formatZxid(delivered)})`);
     }
-    this.#member.installSnapshot(zxid, this.#snapshotLineage);
+    this.#replica.installSnapshot(zxid, this.#snapshotLineage);
     this.#phase = 'syncing';
   }
 
   #onProposeMessage({ batch }: Propose): void {
     const open = this.#phase === 'syncing' || this.#phase === 'entering' || this.#broadcasting();
-    const { history, acceptedEpoch } = this.#member;
+    const { history, acceptedEpoch } = this.#replica;
     if (!open || !history.continues(batch, acceptedEpoch)) {
       const what = `propose of ${formatZxid(batch.first)}`;
       return this.#violation(`${what} after ${formatZxid(history.last)}`);
@@ -312,12 +312,12 @@ export class Following implements Role {
     // If the leader needs this member for its quorum, keep acknowledging while there is any room,
     // as in broadcast.
     const isSpare = this.#phase === 'syncing' && this.#isEstablished;
-    if (isSpare && this.#member.room === 'scarce') return this.#giveUp('log');
-    this.#member.append(batch);
+    if (isSpare && this.#replica.room === 'scarce') return this.#giveUp('log');
+    this.#replica.append(batch);
   }
 
   #onNewLeader(link: Link, message: NewLeader): void {
-    const { history, acceptedEpoch, founded, ensembleId } = this.#member;
+    const { history, acceptedEpoch, founded, ensembleId } = this.#replica;
     const legal =
       this.#phase === 'syncing' &&
       message.epoch === acceptedEpoch &&
@@ -326,35 +326,35 @@ export class Following implements Role {
     if (!legal) return this.#violation(`newLeader of epoch ${message.epoch}`);
     this.#phase = 'entering';
     if (message.leaseMs > 0) this.#leaseMs = message.leaseMs;
-    const ticket = this.#member.enterEpoch(message.epoch, message.ensembleId);
+    const ticket = this.#replica.enterEpoch(message.epoch, message.ensembleId);
     const { epoch, last } = message;
-    this.#member.tickets.after(ticket, () => {
+    this.#replica.tickets.after(ticket, () => {
       this.#phase = 'acked';
       this.#acked = last;
-      this.#member.send(link, { kind: 'ackNewLeader', epoch, last });
+      this.#replica.send(link, { kind: 'ackNewLeader', epoch, last });
     });
   }
 
   #onUpToDate(message: UpToDate): void {
     const isDue = this.#phase === 'acked' && this.#serveFrom === null;
-    if (!isDue || !this.#member.knows(message.committed)) {
+    if (!isDue || !this.#replica.knows(message.committed)) {
       return this.#violation(`upToDate at ${formatZxid(message.committed)}`);
     }
     this.#serveFrom = message.committed;
-    this.#member.settleFounding();
+    this.#replica.settleFounding();
     this.#onCommit(message.committed);
   }
 
   #onCommit(zxid: Zxid): void {
-    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+    if (this.#serveFrom === null || !this.#replica.knows(zxid)) {
       return this.#violation(`commit of ${formatZxid(zxid)}`);
     }
-    this.#member.commit(zxid);
+    this.#replica.commit(zxid);
     this.#maybeServe();
   }
 
   #onLeaderDurable(zxid: Zxid): void {
-    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+    if (this.#serveFrom === null || !this.#replica.knows(zxid)) {
       return this.#violation(`leaderDurable of ${formatZxid(zxid)}`);
     }
     this.#leaderDurable = Math.max(this.#leaderDurable, zxid);
@@ -368,19 +368,19 @@ export class Following implements Role {
    * is the leader's own rule (Zab, phase 3), applied here.
    */
   #countQuorum(): void {
-    const { id, history, quorums, committed } = this.#member;
+    const { id, history, quorums, committed } = this.#replica;
     if (this.#leaderDurable <= committed) return;
     const reached = quorums.value((voter) => {
       if (voter === this.#leader) return this.#leaderDurable;
       return voter === id ? history.durable : null;
     });
-    if (reached > committed) this.#member.commit(reached);
+    if (reached > committed) this.#replica.commit(reached);
   }
 
   /** Answers from ACK(NEWLEADER) on, because no newer leader has this member's promise then. */
   #onConfirmMessage(link: Link, round: number): void {
     if (!this.#broadcasting()) return this.#violation('confirm');
-    this.#member.send(link, { kind: 'confirmAck', round });
+    this.#replica.send(link, { kind: 'confirmAck', round });
   }
 
   #broadcasting(): boolean {
@@ -389,45 +389,45 @@ export class Following implements Role {
 
   #maybeServe(): void {
     if (this.#phase !== 'acked' || this.#serveFrom === null) return;
-    if (this.#member.delivered < this.#serveFrom) return;
+    if (this.#replica.delivered < this.#serveFrom) return;
     // What the leader sent may have come so late that there is no lease any more.
     this.onTick();
-    if (this.#member.linkOf(this.#leader) === undefined) return;
+    if (this.#replica.linkOf(this.#leader) === undefined) return;
     this.#phase = 'active';
-    this.#member.onServing();
-    const epoch = this.#member.currentEpoch;
-    this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
+    this.#replica.onServing();
+    const epoch = this.#replica.currentEpoch;
+    this.#replica.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
     // The others learn that this member has an ensemble id and counts in elections from now on.
-    this.#member.sendToAll(this.vote());
+    this.#replica.sendToAll(this.vote());
   }
 
   /** Others with room are a quorum, so this member logs and acknowledges nothing any more. */
   #stepOut(): void {
     if (this.#phase === 'snapshot') this.#noteGivenUp('snapshot');
-    this.#member.note('disk.stepped_out', { leader: this.#leader });
+    this.#replica.note('disk.stepped_out', { leader: this.#leader });
     this.#transitions.look(`the disk is full, and leader ${this.#leader} does without this member`);
   }
 
   /** The transfer would use up the disk, and a failed write ends this process. */
   #giveUp(transfer: Transfer): void {
-    const link = this.#member.linkOf(this.#leader);
+    const link = this.#replica.linkOf(this.#leader);
     const reason = `no room for the ${transfer} of leader ${this.#leader}`;
     this.#noteGivenUp(transfer);
-    if (link !== undefined) this.#member.drop(link, reason);
+    if (link !== undefined) this.#replica.drop(link, reason);
     this.#transitions.look(reason);
   }
 
   #noteGivenUp(transfer: Transfer): void {
-    const attempt = { transfer, atMs: this.#member.nowMs, hadRoom: this.#hadRoom };
-    this.#member.givenUp.onGivenUp(this.#leader, attempt);
+    const attempt = { transfer, atMs: this.#replica.nowMs, hadRoom: this.#hadRoom };
+    this.#replica.givenUp.onGivenUp(this.#leader, attempt);
   }
 
   /** Drops the link after a message that the protocol does not allow now, and looks again. */
   #violation(what: string): void {
-    const link = this.#member.linkOf(this.#leader);
+    const link = this.#replica.linkOf(this.#leader);
     const reason = `unexpected ${what} from leader ${this.#leader} while ${this.#phase}`;
-    this.#member.avoid(this.#leader);
-    if (link !== undefined) this.#member.drop(link, reason);
+    this.#replica.avoid(this.#leader);
+    if (link !== undefined) this.#replica.drop(link, reason);
     this.#transitions.look(reason);
   }
 }

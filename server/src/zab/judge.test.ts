@@ -8,9 +8,9 @@ import {
   WIRE_VERSION_MAX,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { EPOCH_JUMP_MAX, implausible, ROUND_JUMP_MAX } from './judge.js';
-import type { Link } from './member.js';
-import { Member } from './member.js';
+import type { Link } from './replica.js';
+import { Replica } from './replica.js';
+import { EPOCH_JUMP_MAX, implausible, ROUND_JUMP_MAX } from './zab.js';
 
 const VOTE: VoteMessage = {
   kind: 'vote',
@@ -35,7 +35,7 @@ const ACK_EPOCH: AckEpoch = {
 };
 
 /** Member 1 of three, in epoch 5, with links to 2 and 3. */
-function memberInEpoch(epoch: number): Member {
+function memberInEpoch(epoch: number): Replica {
   const options = {
     id: 1,
     members: [1, 2, 3],
@@ -55,7 +55,7 @@ function memberInEpoch(epoch: number): Member {
   const start = { acceptedEpoch: epoch, currentEpoch: epoch, ensembleId: 'E', founded: true };
   const history = { base: 0, ranges: [] };
   const disk = { sound: true, applied: 0, history, suffix: [], lineage: [] };
-  const member = new Member(options, { ...start, ...disk });
+  const member = new Replica(options, { ...start, ...disk });
   for (const peer of [2, 3]) member.links.set(peer, linkTo(peer));
   return member;
 }

@@ -20,18 +20,18 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { CatchUp } from './catch-up.js';
-import { Confirmations } from './confirmations.js';
 import {
   chooseEpoch,
+  counts,
   disputes,
+  type Electorate,
   hasEpochQuorum,
   hasPromisedElsewhere,
   isNewer,
 } from './discovery.js';
 import { OUTVOTED, onDisputed } from './disputes.js';
-import { counts, type Electorate } from './electorate.js';
-import { Learner, Learners } from './learner.js';
-import type { Link, Member } from './member.js';
+import { Confirmations, Learner, Learners } from './learner.js';
+import type { Link, Replica } from './replica.js';
 import type { Role, Transitions } from './role.js';
 import { LeadersRoom } from './room.js';
 import type { LinkId } from './types.js';
@@ -40,7 +40,7 @@ type Phase = 'discovery' | 'epochAcks' | 'synchronization' | 'delivery' | 'broad
 
 export class Leading implements Role {
   readonly name = 'leading';
-  readonly #member: Member;
+  readonly #replica: Replica;
   readonly #transitions: Transitions;
   readonly #electorate: Electorate;
   readonly #learners: Learners;
@@ -59,8 +59,8 @@ export class Leading implements Role {
   #established = false;
   #ended = false;
 
-  constructor(member: Member, transitions: Transitions, founding: boolean) {
-    this.#member = member;
+  constructor(member: Replica, transitions: Transitions, founding: boolean) {
+    this.#replica = member;
     this.#transitions = transitions;
     this.#learners = new Learners(member);
     this.#confirmations = new Confirmations(member, this.#learners);
@@ -83,27 +83,27 @@ export class Leading implements Role {
 
   /** No quorum has answered a ping that was sent since the clocks jumped. */
   get isDoubtful(): boolean {
-    const { doubtedAtMs } = this.#member;
+    const { doubtedAtMs } = this.#replica;
     const isProven = (learner: Learner) => learner.synced && learner.link.contactAtMs > doubtedAtMs;
     return doubtedAtMs > Number.NEGATIVE_INFINITY && !this.#learners.isQuorum(isProven);
   }
 
   start(): void {
-    this.#member.sendToAll(this.vote());
-    for (const link of this.#member.links.values()) this.#adoptOffer(link);
+    this.#replica.sendToAll(this.vote());
+    for (const link of this.#replica.links.values()) this.#adoptOffer(link);
     this.#maybeChooseEpoch();
   }
 
   vote(): VoteMessage {
-    const { id, currentEpoch, history } = this.#member;
+    const { id, currentEpoch, history } = this.#replica;
     const named = { leader: id, epoch: this.#epoch || currentEpoch, zxid: history.last };
-    const vote = this.#member.vote('leading', named);
+    const vote = this.#replica.vote('leading', named);
     const { spares } = this.#room;
     return spares.length === 0 ? vote : { ...vote, spares };
   }
 
   onTick(): void {
-    const { nowMs, options } = this.#member;
+    const { nowMs, options } = this.#replica;
     this.#dropLaggards();
     if (this.#ended) return;
     if (this.#established) {
@@ -125,10 +125,10 @@ export class Leading implements Role {
 
   /** A disk that hangs, the learner's or the leader's own, must not keep clients waiting. */
   #dropLaggards(): void {
-    const { nowMs, options, writingSinceMs } = this.#member;
+    const { nowMs, options, writingSinceMs } = this.#replica;
     for (const { link } of this.#learners.overdue(nowMs, options)) {
       const reason = `member ${link.peer} acknowledges nothing any more`;
-      this.#member.drop(link, reason);
+      this.#replica.drop(link, reason);
       this.#dropLearner(link.peer, reason);
     }
     const writingMs = writingSinceMs === null ? 0 : nowMs - writingSinceMs;
@@ -138,25 +138,25 @@ export class Leading implements Role {
   }
 
   onConnected(link: Link): void {
-    this.#member.send(link, this.vote());
+    this.#replica.send(link, this.vote());
   }
 
   onDisconnected(peer: PeerId): void {
-    if (!this.#established) this.#member.countByAll();
+    if (!this.#established) this.#replica.countByAll();
     this.#dropLearner(peer, `lost the link to member ${peer}`);
   }
 
   onVote(link: Link): void {
     const vote = link.vote;
     if (vote === null) return;
-    if (!this.#established) this.#member.countByAll();
+    if (!this.#established) this.#replica.countByAll();
     if (vote.state === 'looking') {
       // After a restart the learner does not know to whom it promised the epoch: its next offer is
       // judged accordingly.
       if (this.#learners.get(link.peer)?.ackEpoch === null) this.#promisedHere.delete(link.peer);
       this.#dropLearner(link.peer, `member ${link.peer} looks for a leader`);
-      if (!this.#ended) this.#member.send(link, this.vote());
-    } else if (vote.state === 'following' && vote.leader !== this.#member.id) {
+      if (!this.#ended) this.#replica.send(link, this.vote());
+    } else if (vote.state === 'following' && vote.leader !== this.#replica.id) {
       this.#dropLearner(link.peer, `member ${link.peer} follows ${vote.leader}`);
     } else if (vote.state === 'leading') {
       this.#dropLearner(link.peer, `member ${link.peer} leads`);
@@ -166,7 +166,7 @@ export class Leading implements Role {
   }
 
   onRoom(): void {
-    this.#member.sendToAll(this.vote());
+    this.#replica.sendToAll(this.vote());
     this.#judgeRoom();
   }
 
@@ -178,7 +178,7 @@ export class Leading implements Role {
     }
     const learner = this.#learners.get(link.peer);
     if (learner === undefined) {
-      this.#member.note('leading.ignored', { peer: link.peer, message: message.kind });
+      this.#replica.note('leading.ignored', { peer: link.peer, message: message.kind });
       return;
     }
     switch (message.kind) {
@@ -206,12 +206,12 @@ export class Leading implements Role {
     assert(this.#phase === 'broadcast', () => `propose in phase ${this.#phase}`);
     const isOwn = epochOf(batch.first) === this.#epoch;
     assert(isOwn, () => `a proposal that is not of epoch ${this.#epoch}`);
-    this.#member.append(batch);
+    this.#replica.append(batch);
     const message = { kind: 'propose', batch } as const;
     for (const learner of this.#learners.all()) {
       if (!learner.caughtUp) continue;
-      learner.onSent(this.#member.history.last, this.#member.nowMs);
-      this.#member.send(learner.link, message);
+      learner.onSent(this.#replica.history.last, this.#replica.nowMs);
+      this.#replica.send(learner.link, message);
     }
   }
 
@@ -237,7 +237,7 @@ export class Leading implements Role {
     const acceptedEpoch = link.offeredEpoch;
     if (acceptedEpoch === null) return;
     link.offeredEpoch = null;
-    const learner = new Learner(link, counts(this.#member, link, this.#electorate), acceptedEpoch);
+    const learner = new Learner(link, counts(this.#replica, link, this.#electorate), acceptedEpoch);
     this.#learners.set(learner);
     if (this.#phase === 'discovery') return;
     const acked = this.#promisedHere.has(link.peer);
@@ -250,12 +250,12 @@ export class Leading implements Role {
 
   #maybeChooseEpoch(): void {
     if (this.#phase !== 'discovery') return;
-    const epoch = chooseEpoch(this.#member, this.#learners);
+    const epoch = chooseEpoch(this.#replica, this.#learners);
     if (epoch === null) return;
     this.#epoch = epoch;
     this.#enterPhase('epochAcks');
-    const ticket = this.#member.acceptEpoch(epoch, this.#member.id);
-    this.#member.tickets.after(ticket, () => {
+    const ticket = this.#replica.acceptEpoch(epoch, this.#replica.id);
+    this.#replica.tickets.after(ticket, () => {
       this.#epochDurable = true;
       for (const learner of this.#learners.all()) this.#sendNewEpoch(learner);
       this.#maybeSynchronize();
@@ -265,7 +265,7 @@ export class Leading implements Role {
   #sendNewEpoch(learner: Learner): void {
     learner.epochSent = true;
     const established = this.#established;
-    this.#member.send(learner.link, { kind: 'newEpoch', epoch: this.#epoch, established });
+    this.#replica.send(learner.link, { kind: 'newEpoch', epoch: this.#epoch, established });
   }
 
   #onAckEpoch(learner: Learner, message: AckEpoch): void {
@@ -278,11 +278,11 @@ export class Leading implements Role {
       this.#catchUp?.start(learner);
       return;
     }
-    if (learner.voter && disputes(message, this.#member)) {
-      if (onDisputed(this.#member, this.#learners, learner)) this.#stepDown(OUTVOTED);
+    if (learner.voter && disputes(message, this.#replica)) {
+      if (onDisputed(this.#replica, this.#learners, learner)) this.#stepDown(OUTVOTED);
       return;
     }
-    if (learner.voter && isNewer(message, this.#member)) {
+    if (learner.voter && isNewer(message, this.#replica)) {
       const theirs = `epoch=${message.currentEpoch} zxid=${formatZxid(message.last)}`;
       return this.#stepDown(`member ${learner.link.peer} has newer history (${theirs})`);
     }
@@ -293,13 +293,13 @@ export class Leading implements Role {
 
   #maybeSynchronize(): void {
     if (this.#phase !== 'epochAcks' || !this.#epochDurable) return;
-    if (!hasEpochQuorum(this.#member, this.#learners)) return;
+    if (!hasEpochQuorum(this.#replica, this.#learners)) return;
     this.#enterPhase('synchronization');
-    const ensembleId = this.#member.ensembleId || this.#member.options.newEnsembleId;
-    const { newIdentity } = this.#member.options;
-    const ticket = this.#member.enterEpoch(this.#epoch, ensembleId, newIdentity);
-    this.#member.tickets.after(ticket, () => {
-      this.#catchUp = new CatchUp(this.#member, this.#epoch);
+    const ensembleId = this.#replica.ensembleId || this.#replica.options.newEnsembleId;
+    const { newIdentity } = this.#replica.options;
+    const ticket = this.#replica.enterEpoch(this.#epoch, ensembleId, newIdentity);
+    this.#replica.tickets.after(ticket, () => {
+      this.#catchUp = new CatchUp(this.#replica, this.#epoch);
       for (const learner of this.#learners.all()) this.#catchUp.start(learner);
       this.#maybeEstablish();
     });
@@ -311,11 +311,11 @@ export class Leading implements Role {
       !learner.synced &&
       message.epoch === this.#epoch &&
       message.last <= learner.sentThrough &&
-      this.#member.knows(message.last);
+      this.#replica.knows(message.last);
     if (!legal) return this.#violation(learner, 'ackNewLeader');
     learner.synced = true;
-    learner.onAcknowledged(message.last, this.#member.nowMs);
-    this.#progressAtMs = this.#member.nowMs;
+    learner.onAcknowledged(message.last, this.#replica.nowMs);
+    this.#progressAtMs = this.#replica.nowMs;
     if (this.#phase !== 'broadcast') return this.#maybeEstablish();
     // UPTODATE must come first: a COMMIT before it would reach a learner that may not deliver
     // (ZOOKEEPER-4394).
@@ -328,38 +328,38 @@ export class Leading implements Role {
     if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#established) return;
     if (!this.#learners.isQuorum(({ synced }) => synced)) return;
     this.#established = true;
-    this.#member.tickets.after(this.#member.settleFounding(), () => this.#establish());
+    this.#replica.tickets.after(this.#replica.settleFounding(), () => this.#establish());
   }
 
   /** The whole initial history is on a quorum: it is committed before the first new proposal. */
   #establish(): void {
     this.#enterPhase('delivery');
-    this.#member.commit(this.#member.history.last);
+    this.#replica.commit(this.#replica.history.last);
     this.#maybeBroadcast();
   }
 
   /** New proposals are decided on a tree that contains all of it; no member serves before. */
   #maybeBroadcast(): void {
-    const { id, history, delivered } = this.#member;
+    const { id, history, delivered } = this.#replica;
     if (this.#phase !== 'delivery' || delivered < history.last) return;
     this.#enterPhase('broadcast');
-    this.#member.onServing();
-    this.#member.emit({ kind: 'role', role: 'leading', leader: id, epoch: this.#epoch });
+    this.#replica.onServing();
+    this.#replica.emit({ kind: 'role', role: 'leading', leader: id, epoch: this.#epoch });
     for (const learner of this.#learners.synced()) this.#sendUpToDate(learner);
-    this.#member.sendToAll(this.vote());
+    this.#replica.sendToAll(this.vote());
   }
 
   #sendUpToDate(learner: Learner): void {
-    this.#member.send(learner.link, { kind: 'upToDate', committed: this.#member.committed });
+    this.#replica.send(learner.link, { kind: 'upToDate', committed: this.#replica.committed });
   }
 
   // Broadcast
 
   #onAck(learner: Learner, zxid: Zxid): void {
-    if (!learner.synced || zxid > learner.sentThrough || !this.#member.knows(zxid)) {
+    if (!learner.synced || zxid > learner.sentThrough || !this.#replica.knows(zxid)) {
       return this.#violation(learner, `ack of ${formatZxid(zxid)}`);
     }
-    learner.onAcknowledged(zxid, this.#member.nowMs);
+    learner.onAcknowledged(zxid, this.#replica.nowMs);
     if (this.#phase === 'broadcast') this.#maybeCommit();
   }
 
@@ -380,18 +380,18 @@ export class Leading implements Role {
     if (this.#room.mayHandOver) return this.#handOver();
     if (!sameIds(spares, this.#room.spares)) {
       const members = this.#room.spares;
-      if (members.length > 0) this.#member.note('disk.spared', { members });
-      else this.#member.note('disk.spared_none', { epoch: this.#epoch });
-      this.#member.sendToAll(this.vote());
+      if (members.length > 0) this.#replica.note('disk.spared', { members });
+      else this.#replica.note('disk.spared_none', { epoch: this.#epoch });
+      this.#replica.sendToAll(this.vote());
     }
     if (refuses === this.#room.refuses && sameIds(full, this.#room.full)) return;
-    this.#member.emit({ kind: 'refusal', isOn: this.#room.refuses, full: this.#room.full });
+    this.#replica.emit({ kind: 'refusal', isOn: this.#room.refuses, full: this.#room.full });
   }
 
   /** Looks, and stands for no election as long as members with room may win it. */
   #handOver(): void {
-    this.#member.handedOverAtMs = this.#member.nowMs;
-    this.#member.note('disk.hands_over', { epoch: this.#epoch });
+    this.#replica.handedOverAtMs = this.#replica.nowMs;
+    this.#replica.note('disk.hands_over', { epoch: this.#epoch });
     this.#stepDown('the disk is full, and others with room are a majority');
   }
 
@@ -399,7 +399,7 @@ export class Leading implements Role {
   #streamingLearner(peer: PeerId, link: LinkId): Learner | null {
     const learner = this.#learners.get(peer);
     if (learner?.link.link !== link || !learner.link.streaming) return null;
-    this.#progressAtMs = this.#member.nowMs;
+    this.#progressAtMs = this.#replica.nowMs;
     return learner;
   }
 
@@ -412,19 +412,19 @@ export class Leading implements Role {
     const learner = this.#learners.get(peer);
     if (learner === undefined) return;
     this.#learners.delete(peer);
-    if (learner.link.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
+    if (learner.link.streaming) this.#replica.drop(learner.link, `transfer given up: ${reason}`);
     const hasQuorum = this.#established
       ? this.#learners.isQuorum(({ synced }) => synced)
-      : this.#member.reachesQuorum;
+      : this.#replica.reachesQuorum;
     if (!hasQuorum) this.#stepDown(`no quorum: ${reason}`);
   }
 
   #violation(learner: Learner, what: string): void {
     const { peer } = learner.link;
     const reason = `unexpected ${what} from learner ${peer} while ${this.#phase}`;
-    this.#member.note('leading.violation', { peer, reason });
+    this.#replica.note('leading.violation', { peer, reason });
     learner.link.streaming = false;
-    this.#member.drop(learner.link, reason);
+    this.#replica.drop(learner.link, reason);
     this.#dropLearner(peer, reason);
   }
 
@@ -432,14 +432,14 @@ export class Leading implements Role {
     if (this.#ended) return;
     this.#ended = true;
     for (const learner of this.#learners.all()) {
-      if (learner.link.streaming) this.#member.drop(learner.link, 'transfer given up: step-down');
+      if (learner.link.streaming) this.#replica.drop(learner.link, 'transfer given up: step-down');
     }
     this.#transitions.look(reason);
   }
 
   #enterPhase(phase: Phase): void {
     this.#phase = phase;
-    this.#progressAtMs = this.#member.nowMs;
+    this.#progressAtMs = this.#replica.nowMs;
   }
 }
 

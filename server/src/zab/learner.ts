@@ -7,7 +7,7 @@
  * on this link. ACK(NEWLEADER) is the first one and covers everything that synchronization sent.
  */
 import type { AckEpoch, PeerId, Zxid } from '@rookery/protocol';
-import type { Link, Member } from './member.js';
+import type { Link, Replica } from './replica.js';
 import type { ZabOptions } from './types.js';
 
 /**
@@ -65,14 +65,14 @@ type Patience = Pick<ZabOptions, 'syncTimeoutMs' | 'initTimeoutMs'>;
 
 export class Learners {
   readonly #byPeer = new Map<PeerId, Learner>();
-  readonly #member: Member;
+  readonly #replica: Replica;
 
   /**
    * `member` is the leader. It is not in the map, and counts as synced: `reached` takes its value
    * as an argument, and for `isQuorum` and `mayElect` it meets every condition.
    */
-  constructor(member: Member) {
-    this.#member = member;
+  constructor(member: Replica) {
+    this.#replica = member;
   }
 
   get(peer: PeerId): Learner | undefined {
@@ -102,25 +102,25 @@ export class Learners {
    * reached `ownValue`.
    */
   reached(ownValue: number, of: (learner: Learner) => number): number {
-    return this.#member.quorums.value((id) => {
-      if (id === this.#member.id) return ownValue;
+    return this.#replica.quorums.value((id) => {
+      if (id === this.#replica.id) return ownValue;
       const learner = this.#byPeer.get(id);
       return learner?.synced ? of(learner) : null;
     });
   }
   /** Whether the leader and the learners for which `is` holds are a quorum. */
   isQuorum(is: (learner: Learner) => boolean): boolean {
-    return this.#member.quorums.isQuorum((id) => this.#isOwnOr(id, is));
+    return this.#replica.quorums.isQuorum((id) => this.#isOwnOr(id, is));
   }
   /** The same, counting only members with a vote. */
   mayElect(is: (learner: Learner) => boolean): boolean {
-    return this.#member.quorums.mayElect(
+    return this.#replica.quorums.mayElect(
       (id) => this.#isOwnOr(id, (learner) => learner.voter && is(learner)),
       (id) => this.#isOwnOr(id, is),
     );
   }
   #isOwnOr(id: PeerId, is: (learner: Learner) => boolean): boolean {
-    if (id === this.#member.id) return true;
+    if (id === this.#replica.id) return true;
     const learner = this.#byPeer.get(id);
     return learner !== undefined && is(learner);
   }
@@ -138,7 +138,7 @@ export class Learners {
    * would cost throughput.
    */
   tellDurable(): void {
-    const { id, history, committed, quorums } = this.#member;
+    const { id, history, committed, quorums } = this.#replica;
     const { durable } = history;
     if (durable <= committed || durable > committed + FEW_PROPOSALS) return;
     const message = { kind: 'leaderDurable', zxid: durable } as const;
@@ -147,7 +147,7 @@ export class Learners {
       if (durable <= learner.toldDurable) continue;
       if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;
       learner.toldDurable = durable;
-      this.#member.send(link, message);
+      this.#replica.send(link, message);
     }
   }
 
@@ -156,14 +156,86 @@ export class Learners {
    * themselves. Returns the new last committed zxid, or null if none.
    */
   commit(): Zxid | null {
-    const { history } = this.#member;
+    const { history } = this.#replica;
     const reached = this.reached(history.durable, ({ match }) => match);
-    if (reached <= this.#member.committed) return null;
-    this.#member.commit(reached);
+    if (reached <= this.#replica.committed) return null;
+    this.#replica.commit(reached);
     const message = { kind: 'commit', zxid: reached } as const;
     for (const { link, toldDurable } of this.synced()) {
-      if (toldDurable < reached) this.#member.send(link, message);
+      if (toldDurable < reached) this.#replica.send(link, message);
     }
     return reached;
+  }
+}
+
+interface Confirmation {
+  readonly id: number;
+  /**
+   * The last proposal when the question was asked, which the asker must see. The last commit would
+   * not be enough: a client whose connection broke asks whether its write was done, which may not
+   * be committed yet.
+   */
+  readonly zxid: Zxid;
+}
+
+/**
+ * Rounds in which a leader asks its quorum whether it still leads (for sync and linearizable
+ * reads).
+ *
+ * One round is under way at a time. Questions that are asked meanwhile share the next one, because
+ * a round that began before a question proves nothing for it (ZOOKEEPER-1675, 2136). Called by
+ * Leading while it serves.
+ */
+export class Confirmations {
+  readonly #replica: Replica;
+  readonly #learners: Learners;
+  #round = 0;
+  /** The questions of the round under way; empty if there is none. */
+  #asked: Confirmation[] = [];
+  #waiting: Confirmation[] = [];
+
+  constructor(member: Replica, learners: Learners) {
+    this.#replica = member;
+    this.#learners = learners;
+  }
+
+  ask(id: number): void {
+    this.#waiting.push({ id, zxid: this.#replica.history.last });
+    if (this.#asked.length === 0) this.#begin();
+  }
+
+  /** Includes a learner that has just become synced in the round under way. */
+  onSynced(learner: Learner): void {
+    if (this.#asked.length > 0) this.#send(learner);
+  }
+
+  /** Returns false for an answer to a round that has not begun, which a peer cannot know. */
+  onAnswer(learner: Learner, round: number): boolean {
+    if (round > this.#round) return false;
+    learner.confirmedRound = Math.max(learner.confirmedRound, round);
+    if (this.#asked.length > 0) this.#maybeComplete();
+    return true;
+  }
+
+  #begin(): void {
+    this.#round += 1;
+    this.#asked = this.#waiting;
+    this.#waiting = [];
+    for (const learner of this.#learners.synced()) this.#send(learner);
+    this.#maybeComplete();
+  }
+
+  #send({ link }: Learner): void {
+    this.#replica.send(link, { kind: 'confirm', round: this.#round });
+  }
+
+  #maybeComplete(): void {
+    const round = this.#round;
+    const answered = (learner: Learner) => learner.synced && learner.confirmedRound >= round;
+    if (!this.#learners.isQuorum(answered)) return;
+    const done = this.#asked;
+    this.#asked = [];
+    for (const { id, zxid } of done) this.#replica.emit({ kind: 'confirmed', id, zxid });
+    if (this.#waiting.length > 0) this.#begin();
   }
 }

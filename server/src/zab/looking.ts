@@ -15,9 +15,9 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { absentText } from './absent.js';
-import { counts, type Electorate, electorateOf } from './electorate.js';
-import type { Link, Member } from './member.js';
+import { counts, type Electorate, electorateOf } from './discovery.js';
 import { majorityOf, type Quorums } from './quorum.js';
+import type { Link, Replica } from './replica.js';
 import type { Role, Transitions } from './role.js';
 import { hasRoom, Standby } from './room.js';
 
@@ -42,7 +42,7 @@ const NOBODY: Candidate = { leader: 0, epoch: 0, zxid: 0 };
 export class Looking implements Role {
   readonly name = 'looking';
   readonly isDoubtful = false;
-  readonly #member: Member;
+  readonly #replica: Replica;
   readonly #transitions: Transitions;
   readonly #standby: Standby;
   #candidate: Candidate = NOBODY;
@@ -56,8 +56,8 @@ export class Looking implements Role {
   #toldReason = '';
   #toldAtMs = 0;
 
-  constructor(member: Member, transitions: Transitions) {
-    this.#member = member;
+  constructor(member: Replica, transitions: Transitions) {
+    this.#replica = member;
     this.#transitions = transitions;
     this.#standby = new Standby(member);
   }
@@ -73,11 +73,11 @@ export class Looking implements Role {
    * The end of the term is announced at once: if the disk hangs, others must not keep following.
    */
   start(): void {
-    if (this.#member.writingSinceMs !== null) this.#broadcast();
-    this.#member.tickets.after(this.#member.tickets.newest, () => {
+    if (this.#replica.writingSinceMs !== null) this.#broadcast();
+    this.#replica.tickets.after(this.#replica.tickets.newest, () => {
       this.#started = true;
-      this.#startedAtMs = this.#member.nowMs;
-      this.#member.round += 1;
+      this.#startedAtMs = this.#replica.nowMs;
+      this.#replica.round += 1;
       this.#evaluate(true);
     });
   }
@@ -88,18 +88,19 @@ export class Looking implements Role {
   }
 
   vote(): VoteMessage {
-    return this.#member.vote('looking', this.#candidate);
+    return this.#replica.vote('looking', this.#candidate);
   }
 
   onTick(): void {
     if (!this.#started) return;
-    if (this.#member.nowMs - this.#votedAtMs >= this.#member.options.heartbeatMs) this.#broadcast();
+    if (this.#replica.nowMs - this.#votedAtMs >= this.#replica.options.heartbeatMs)
+      this.#broadcast();
     this.#evaluate();
     this.#maybeTellReason();
   }
 
   onConnected(link: Link): void {
-    this.#member.send(link, this.vote());
+    this.#replica.send(link, this.vote());
     if (this.#started) this.#evaluate();
   }
 
@@ -110,14 +111,14 @@ export class Looking implements Role {
   onVote(link: Link): void {
     if (!this.#started || link.vote === null) return;
     const { vote } = link;
-    if (vote.state === 'looking' && vote.round > this.#member.round) {
-      this.#member.round = vote.round;
+    if (vote.state === 'looking' && vote.round > this.#replica.round) {
+      this.#replica.round = vote.round;
       this.#settleAtMs = null;
       this.#evaluate(true);
       return;
     }
-    if (vote.state === 'looking' && vote.round < this.#member.round) {
-      this.#member.send(link, this.vote());
+    if (vote.state === 'looking' && vote.round < this.#replica.round) {
+      this.#replica.send(link, this.vote());
     }
     this.#evaluate();
   }
@@ -128,7 +129,7 @@ export class Looking implements Role {
       if (this.#started) this.#evaluate();
       return;
     }
-    this.#member.note('looking.ignored', { peer: link.peer, message: message.kind });
+    this.#replica.note('looking.ignored', { peer: link.peer, message: message.kind });
   }
 
   onRoom(): void {
@@ -141,8 +142,8 @@ export class Looking implements Role {
   }
 
   #broadcast(): void {
-    this.#votedAtMs = this.#member.nowMs;
-    this.#member.sendToAll(this.vote());
+    this.#votedAtMs = this.#replica.nowMs;
+    this.#replica.sendToAll(this.vote());
   }
 
   /** Computes this member's vote, sends it if it changed or if `tell` is set, and may decide. */
@@ -150,8 +151,8 @@ export class Looking implements Role {
     const leader = this.#establishedLeader();
     if (leader !== null) return this.#maybeFollow(leader, tell);
     this.#reason = '';
-    this.#member.countByAll();
-    const electorate = electorateOf(this.#member);
+    this.#replica.countByAll();
+    const electorate = electorateOf(this.#replica);
     const yields = this.#standby.yields(electorate);
     this.#choose(electorate.kind === 'none' ? NOBODY : this.#best(electorate, yields), tell);
     if (electorate.kind === 'none') this.#reason = electorate.reason;
@@ -176,11 +177,11 @@ export class Looking implements Role {
 
   /** Follows a peer that says it leads, of two the newer one. Discovery checks its claim. */
   #establishedLeader(): VoteMessage | null {
-    const { founded, ensembleId, links } = this.#member;
+    const { founded, ensembleId, links } = this.#replica;
     let newest: VoteMessage | null = null;
     for (const link of links.values()) {
       const vote = link.vote;
-      if (vote?.state !== 'leading' || this.#member.avoids(link.peer)) continue;
+      if (vote?.state !== 'leading' || this.#replica.avoids(link.peer)) continue;
       if (founded && vote.ensembleId !== ensembleId) continue;
       if (newest === null || isBetter(vote, newest)) newest = vote;
     }
@@ -193,13 +194,13 @@ export class Looking implements Role {
    * member that `yields` looks for one with room.
    */
   #best(electorate: Electorate, yields: boolean): Candidate {
-    const { id, currentEpoch, history, round, links } = this.#member;
+    const { id, currentEpoch, history, round, links } = this.#replica;
     const own: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };
     let best = !yields && this.#mayWin(electorate) ? own : NOBODY;
     for (const link of links.values()) {
       const vote = link.vote;
       if (vote === null || vote.state !== 'looking' || vote.leader !== link.peer) continue;
-      if (vote.round !== round || !counts(this.#member, link, electorate)) continue;
+      if (vote.round !== round || !counts(this.#replica, link, electorate)) continue;
       if (yields && !hasRoom(link)) continue;
       if (isBetter(vote, best)) best = pick(vote);
     }
@@ -211,25 +212,25 @@ export class Looking implements Role {
    * for it in vain, and elect it again and again.
    */
   #mayWin(electorate: Electorate): boolean {
-    const { id: own, links, quorums } = this.#member;
+    const { id: own, links, quorums } = this.#replica;
     return quorums.mayElect(
       (id) => {
         if (id === own) return true;
         const link = links.get(id);
         if (link === undefined) return false;
-        return link.vote === null || counts(this.#member, link, electorate);
+        return link.vote === null || counts(this.#replica, link, electorate);
       },
       (id) => id === own || links.has(id),
     );
   }
 
   #maybeDecide(electorate: Electorate): void {
-    const { quorums, links, id: own } = this.#member;
+    const { quorums, links, id: own } = this.#replica;
     const supporters = new Set([own]);
     const undecided = new Set<PeerId>();
     const barred: PeerId[] = [];
     for (const link of links.values()) {
-      if (link.vote !== null && !counts(this.#member, link, electorate)) barred.push(link.peer);
+      if (link.vote !== null && !counts(this.#replica, link, electorate)) barred.push(link.peer);
       else if (this.#agrees(link)) supporters.add(link.peer);
       else undecided.add(link.peer);
     }
@@ -243,37 +244,37 @@ export class Looking implements Role {
       return;
     }
     if (undecided.size > 0) {
-      this.#settleAtMs ??= this.#member.nowMs + this.#member.options.settleMs;
-      if (this.#member.nowMs < this.#settleAtMs) return;
+      this.#settleAtMs ??= this.#replica.nowMs + this.#replica.options.settleMs;
+      if (this.#replica.nowMs < this.#settleAtMs) return;
     }
     this.#decide(electorate);
   }
 
   #agrees({ vote, offeredEpoch }: Link): boolean {
-    if (vote === null || vote.round !== this.#member.round) return false;
+    if (vote === null || vote.round !== this.#replica.round) return false;
     // A peer that offered to follow this member may prefer another candidate by now.
     if (vote.leader !== this.#candidate.leader) return false;
     // A follower of this member's last term has not yet offered to follow in the next one.
-    return vote.leader !== this.#member.id || vote.state !== 'following' || offeredEpoch !== null;
+    return vote.leader !== this.#replica.id || vote.state !== 'following' || offeredEpoch !== null;
   }
 
   #decide(electorate: Electorate): void {
     const { leader, epoch, zxid } = this.#candidate;
-    const { round } = this.#member;
-    this.#member.note('election.decided', { leader, epoch, zxid: formatZxid(zxid), round });
-    if (leader === this.#member.id) this.#transitions.lead(electorate.kind === 'founding');
+    const { round } = this.#replica;
+    this.#replica.note('election.decided', { leader, epoch, zxid: formatZxid(zxid), round });
+    if (leader === this.#replica.id) this.#transitions.lead(electorate.kind === 'founding');
     else this.#transitions.follow(leader);
   }
 
   #shortage(barred: readonly PeerId[]): string {
-    const { links, quorum, quorums } = this.#member;
+    const { links, quorum, quorums } = this.#replica;
     const voters = links.size - barred.length + 1;
     const needed = quorums.isChanging
-      ? changeText(quorums, [this.#member.id, ...links.keys()])
+      ? changeText(quorums, [this.#replica.id, ...links.keys()])
       : `a quorum is ${quorum} voters, ${voters} here`;
-    const missing = `${needed}; ${absentText(this.#member)}`;
+    const missing = `${needed}; ${absentText(this.#replica)}`;
     if (barred.length === 0) return missing;
-    const away = this.#member.options.members.length - links.size - 1;
+    const away = this.#replica.options.members.length - links.size - 1;
     const advice = voters + away < quorum && !quorums.isChanging ? `; ${MAJORITY_LOST}` : '';
     return `${missing}${advice}`;
   }
@@ -283,14 +284,14 @@ export class Looking implements Role {
    * here, or only this member was told to found an ensemble with a quorum.
    */
   #maybeExplainUndecided(electorate: Electorate): void {
-    for (const { peer, vote } of this.#member.links.values()) {
+    for (const { peer, vote } of this.#replica.links.values()) {
       if (electorate.kind === 'founding' && vote?.leader === NOBODY.leader) {
         const all = `member ${peer} founds no ensemble without all configured members`;
-        this.#reason = `${all} (it would with --found); ${absentText(this.#member, true)}`;
+        this.#reason = `${all} (it would with --found); ${absentText(this.#replica, true)}`;
         return;
       }
-      if (vote?.state !== 'following' || vote.leader === this.#member.id) continue;
-      if (this.#member.linkOf(vote.leader) !== undefined) continue;
+      if (vote?.state !== 'following' || vote.leader === this.#replica.id) continue;
+      if (this.#replica.linkOf(vote.leader) !== undefined) continue;
       this.#reason = `member ${peer} follows ${vote.leader}, which is not reachable from here`;
       return;
     }
@@ -301,13 +302,13 @@ export class Looking implements Role {
    * time.
    */
   #maybeTellReason(): void {
-    const { nowMs, options } = this.#member;
+    const { nowMs, options } = this.#replica;
     const isTold = this.#reason === this.#toldReason && nowMs - this.#toldAtMs < TELL_AGAIN_MS;
     if (this.#reason === '' || isTold) return;
     if (nowMs - this.#startedAtMs < options.settleMs) return;
     this.#toldReason = this.#reason;
     this.#toldAtMs = nowMs;
-    this.#member.note('election.waiting', { reason: this.#reason });
+    this.#replica.note('election.waiting', { reason: this.#reason });
   }
 }
 

@@ -16,10 +16,9 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { GivenUp } from './given-up.js';
-import { History } from './history.js';
+import { History, Tickets } from './history.js';
 import { Lineage } from './lineage.js';
 import { majorityOf, Quorums } from './quorum.js';
-import { Tickets } from './tickets.js';
 import type {
   DiskRoom,
   LinkId,
@@ -58,7 +57,7 @@ export interface Link {
   streaming: boolean;
 }
 
-export class Member {
+export class Replica {
   readonly options: ZabOptions;
   readonly history: History;
   readonly lineage: Lineage;

@@ -3,7 +3,7 @@
  * memory, so nothing of an old term can act in a new one (ZOOKEEPER-4712).
  */
 import type { CoreMessage, PeerId, VoteMessage } from '@rookery/protocol';
-import type { Link } from './member.js';
+import type { Link } from './replica.js';
 import type { RoleName } from './types.js';
 
 /** The ways in which a role ends itself. */

@@ -16,8 +16,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import { TRY_AGAIN_MS } from './given-up.js';
 import { Learner, Learners } from './learner.js';
-import type { Link } from './member.js';
-import { Member } from './member.js';
+import type { Link } from './replica.js';
+import { Replica } from './replica.js';
 import { LASTING_MS, LeadersRoom } from './room.js';
 import type { DiskRoom, ZabInput, ZabOutput } from './types.js';
 import { Zab } from './zab.js';
@@ -71,7 +71,7 @@ const VOTE: VoteMessage = {
 describe('a leader', () => {
   /** Member 1 leads; every other member is a synced learner with room since 0 ms. */
   class TestLeader {
-    readonly member: Member;
+    readonly member: Replica;
     readonly learners: Learners;
     readonly room: LeadersRoom;
     /** Learners of which nothing is heard any more. */
@@ -79,7 +79,7 @@ describe('a leader', () => {
 
     constructor(size: number) {
       const members = Array.from({ length: size }, (_, index) => index + 1);
-      this.member = new Member(optionsOf(members), DISK);
+      this.member = new Replica(optionsOf(members), DISK);
       this.learners = new Learners(this.member);
       this.room = new LeadersRoom(this.member, this.learners);
       for (const id of members.slice(1)) this.join(id);

@@ -16,10 +16,10 @@
  * Safety does not depend on this file: a full member only abstains. Used by Leading and Looking.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
-import { counts, type Electorate } from './electorate.js';
+import { counts, type Electorate } from './discovery.js';
 import { TRY_AGAIN_MS } from './given-up.js';
 import type { Learners } from './learner.js';
-import type { Link, Member } from './member.js';
+import type { Link, Replica } from './replica.js';
 import type { LinkId } from './types.js';
 
 /** Longer than members that share a disk can differ: each measures it once a second. */
@@ -48,16 +48,16 @@ export class LeadersRoom {
   full: readonly PeerId[] = [];
   /** Whether this leader is full and a quorum without it has room. */
   mayHandOver = false;
-  readonly #member: Member;
+  readonly #replica: Replica;
   readonly #learners: Learners;
 
-  constructor(member: Member, learners: Learners) {
-    this.#member = member;
+  constructor(member: Replica, learners: Learners) {
+    this.#replica = member;
     this.#learners = learners;
   }
 
   judge(): void {
-    const { nowMs, isFull: isOwnFull, roomSinceMs, handedOverAtMs, links } = this.#member;
+    const { nowMs, isFull: isOwnFull, roomSinceMs, handedOverAtMs, links } = this.#replica;
     const lastingSinceMs = nowMs - LASTING_MS;
     const hasQuorum = this.#haveRoom(nowMs);
     const hasLastingQuorum = this.#haveRoom(lastingSinceMs);
@@ -83,7 +83,7 @@ export class LeadersRoom {
    * quorum.
    */
   #haveRoom(sinceMs: number): boolean {
-    const { id: own, nowMs, isFull: isOwnFull, roomSinceMs, quorums, options } = this.#member;
+    const { id: own, nowMs, isFull: isOwnFull, roomSinceMs, quorums, options } = this.#replica;
     const heardSinceMs = nowMs - options.peerTimeoutMs / 2;
     return quorums.isQuorum((id) => {
       if (id === own) return !isOwnFull && roomSinceMs <= sinceMs;
@@ -101,14 +101,14 @@ export class LeadersRoom {
  * other member, because the others may need its history.
  */
 export class Standby {
-  readonly #member: Member;
+  readonly #replica: Replica;
   /** When a leader last spared this member, or this search began, in ms. */
   #sinceMs: number;
   /** The link of the last leader that spared this member. */
   #sparedOn: LinkId | null = null;
 
-  constructor(member: Member) {
-    this.#member = member;
+  constructor(member: Replica) {
+    this.#replica = member;
     this.#sinceMs = member.nowMs;
   }
 
@@ -122,7 +122,7 @@ export class Standby {
     if (this.#mayBeSparedBy(vote)) {
       return `the disk is full, and leader ${leader} may do without this member`;
     }
-    const { nowMs, room, sound, history, givenUp } = this.#member;
+    const { nowMs, room, sound, history, givenUp } = this.#replica;
     const needsSnapshot = !sound || history.last === 0;
     const transfer = givenUp.waitsFor(leader, { nowMs, room, needsSnapshot });
     if (transfer === null) return null;
@@ -131,46 +131,46 @@ export class Standby {
 
   /** Whether the sender of this vote, a leader, spares this member. */
   isSparedBy({ founded, spares }: VoteMessage): boolean {
-    const { id: own, isFull: isOwnFull } = this.#member;
+    const { id: own, isFull: isOwnFull } = this.#replica;
     return isOwnFull && founded && spares?.includes(own) === true;
   }
 
   #onSpared(leader: PeerId): void {
-    this.#member.followedInVain = 0;
-    this.#sparedOn = this.#member.linkOf(leader)?.link ?? null;
-    this.#sinceMs = this.#member.nowMs;
+    this.#replica.followedInVain = 0;
+    this.#sparedOn = this.#replica.linkOf(leader)?.link ?? null;
+    this.#sinceMs = this.#replica.nowMs;
   }
 
   /** A new leader spares no member at first, so wait for it. A founding needs all members. */
   #mayBeSparedBy({ leader, founded }: VoteMessage): boolean {
-    const { isFull: isOwnFull, quorums } = this.#member;
+    const { isFull: isOwnFull, quorums } = this.#replica;
     if (!isOwnFull || !founded) return false;
-    const on = this.#member.linkOf(leader)?.link ?? null;
+    const on = this.#replica.linkOf(leader)?.link ?? null;
     // This leader has stopped sparing this member, so it needs it now.
     if (on !== null && on === this.#sparedOn) return false;
-    this.#member.countByAll();
+    this.#replica.countByAll();
     return this.#isPatient && quorums.isQuorum((id) => this.#backs(id, leader));
   }
 
   /** Whether this member does not stand or decide, and votes only for members with room. */
   yields(electorate: Electorate): boolean {
-    const { isFull: isOwnFull, quorums } = this.#member;
+    const { isFull: isOwnFull, quorums } = this.#replica;
     if (!isOwnFull || electorate.kind !== 'members' || !this.#isPatient) return false;
     return quorums.isQuorum((id) => {
-      const link = this.#member.linkOf(id);
-      return link !== undefined && counts(this.#member, link, electorate) && hasRoom(link);
+      const link = this.#replica.linkOf(id);
+      return link !== undefined && counts(this.#replica, link, electorate) && hasRoom(link);
     });
   }
 
   /** Only voters count: without a quorum of them, a new leader needs this member. */
   #backs(id: PeerId, leader: PeerId): boolean {
-    const link = this.#member.linkOf(id);
-    if (link === undefined || !counts(this.#member, link, { kind: 'members' })) return false;
+    const link = this.#replica.linkOf(id);
+    if (link === undefined || !counts(this.#replica, link, { kind: 'members' })) return false;
     return hasRoom(link) && link.vote?.leader === leader;
   }
 
   get #isPatient(): boolean {
-    const { nowMs, roomSinceMs, options, followedInVain } = this.#member;
+    const { nowMs, roomSinceMs, options, followedInVain } = this.#replica;
     if (followedInVain >= IN_VAIN_MAX) return false;
     const sinceMs = Math.max(this.#sinceMs, roomSinceMs);
     return nowMs - sinceMs <= options.peerTimeoutMs + LASTING_MS;

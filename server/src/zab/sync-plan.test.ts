@@ -7,9 +7,9 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { planSync } from './catch-up.js';
 import { History } from './history.js';
 import { Lineage } from './lineage.js';
-import { planSync } from './sync-plan.js';
 
 const BODY = new Uint8Array(1);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Tickets } from './tickets.js';
+import { Tickets } from './history.js';
 
 function started(): { tickets: Tickets; said: string[]; run: () => void } {
   const tickets = new Tickets();

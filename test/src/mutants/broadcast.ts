@@ -13,7 +13,7 @@ export const broadcastMutants: readonly Mutant[] = [
     find: 'const reached = this.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
       for (const learner of this.synced()) matches.push(learner.match);
-      const enough = Math.max(0, this.#member.quorum - 2);
+      const enough = Math.max(0, this.#replica.quorum - 2);
       const reached = matches.sort((a, b) => b - a)[enough] ?? 0;`,
   },
   {
@@ -26,7 +26,7 @@ export const broadcastMutants: readonly Mutant[] = [
       for (const learner of this.all()) {
         matches.push(learner.synced ? learner.match : learner.sentThrough);
       }
-      const reached = matches.sort((a, b) => b - a)[this.#member.quorum - 1] ?? 0;`,
+      const reached = matches.sort((a, b) => b - a)[this.#replica.quorum - 1] ?? 0;`,
   },
   {
     name: 'leader-durable-told-early',
@@ -74,7 +74,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'delivered-without-own-persist',
     area: 'zab',
     breaks: 'only what is committed and durable here is delivered',
-    in: 'Member.#ready',
+    in: 'Replica.#ready',
     find: 'return Math.min(this.#committed, this.history.durable);',
     replace: 'return Math.min(this.#committed, this.history.last);',
   },
@@ -91,15 +91,15 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a follower serves once it has applied what was committed when it joined',
     in: 'Following.#maybeServe',
-    find: 'if (this.#member.delivered < this.#serveFrom) return;',
-    replace: 'if (this.#member.committed < this.#serveFrom) return;',
+    find: 'if (this.#replica.delivered < this.#serveFrom) return;',
+    replace: 'if (this.#replica.committed < this.#serveFrom) return;',
   },
   {
     name: 'restart-commits-the-suffix',
     area: 'zab',
     breaks:
       'what a restart finds after the checkpoint is applied once a leader says that it is committed',
-    in: 'Member.constructor',
+    in: 'Replica.constructor',
     find: 'this.#committed = start.applied;',
     replace: 'this.#committed = this.history.last;',
   },
@@ -155,17 +155,17 @@ export const broadcastMutants: readonly Mutant[] = [
       'settings.peerHeartbeatMs=20',
     ],
     in: 'Zab.#onMessage',
-    find: 'link.contactAtMs = Math.max(link.contactAtMs, Math.min(message.echo, this.#member.nowMs));',
-    replace: 'link.contactAtMs = this.#member.nowMs;',
+    find: 'link.contactAtMs = Math.max(link.contactAtMs, Math.min(message.echo, this.#replica.nowMs));',
+    replace: 'link.contactAtMs = this.#replica.nowMs;',
   },
   {
     name: 'confirm-joins-the-old-round',
     area: 'zab',
     breaks: 'a round that began before a question proves nothing for it',
     in: 'Confirmations.ask',
-    find: 'this.#waiting.push({ id, zxid: this.#member.history.last });',
+    find: 'this.#waiting.push({ id, zxid: this.#replica.history.last });',
     replace:
-      '(this.#leaderQueue.length > 0 ? this.#leaderQueue : this.#waiting).push({ id, zxid: this.#member.history.last });',
+      '(this.#leaderQueue.length > 0 ? this.#leaderQueue : this.#waiting).push({ id, zxid: this.#replica.history.last });',
   },
   {
     name: 'confirmed-by-a-minority',
@@ -173,15 +173,15 @@ export const broadcastMutants: readonly Mutant[] = [
     breaks: 'a leader is confirmed by a quorum',
     in: 'Confirmations.#maybeComplete',
     find: 'if (!this.#learners.isQuorum(answered)) return;',
-    replace: 'if (this.#learners.count(answered) + 2 < this.#member.quorum) return;',
+    replace: 'if (this.#learners.count(answered) + 2 < this.#replica.quorum) return;',
   },
   {
     name: 'sync-waits-for-the-delivered-only',
     area: 'zab',
     breaks: 'a sync shows all that was proposed before it',
     in: 'Confirmations.ask',
-    find: 'this.#waiting.push({ id, zxid: this.#member.history.last });',
-    replace: 'this.#waiting.push({ id, zxid: this.#member.delivered });',
+    find: 'this.#waiting.push({ id, zxid: this.#replica.history.last });',
+    replace: 'this.#waiting.push({ id, zxid: this.#replica.delivered });',
   },
   {
     name: 'counter-rolls-into-the-next-epoch',
@@ -206,7 +206,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'lineage-saved-late',
     area: 'zab',
     breaks: 'a disk that holds a proposal also holds which leadership proposed it',
-    in: 'Member.append',
+    in: 'Replica.append',
     find: 'if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();',
     replace: 'if (epochOf(batch.last) > this.#unsavedEpoch) this.#saveEpochs();',
   },

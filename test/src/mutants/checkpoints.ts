@@ -151,7 +151,7 @@ export const checkpointMutants: readonly Mutant[] = [
     breaks: 'what follows a snapshot continues from its zxid',
     in: 'CatchUp.onHistorySent',
     find: 'learner.sentThrough = through;',
-    replace: 'learner.sentThrough = Math.max(through, this.#member.history.last);',
+    replace: 'learner.sentThrough = Math.max(through, this.#replica.history.last);',
     also: [
       {
         in: 'Following.#onNewLeader',

@@ -9,13 +9,13 @@ export const electionMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a vote counts only in its own round',
     in: 'Looking.#best',
-    find: 'if (vote.round !== round || !counts(this.#member, link, electorate)) continue;',
-    replace: 'if (vote.round > round || !counts(this.#member, link, electorate)) continue;',
+    find: 'if (vote.round !== round || !counts(this.#replica, link, electorate)) continue;',
+    replace: 'if (vote.round > round || !counts(this.#replica, link, electorate)) continue;',
     also: [
       {
         in: 'Looking.#agrees',
-        find: 'if (vote === null || vote.round !== this.#member.round) return false;',
-        replace: 'if (vote === null || vote.round > this.#member.round) return false;',
+        find: 'if (vote === null || vote.round !== this.#replica.round) return false;',
+        replace: 'if (vote === null || vote.round > this.#replica.round) return false;',
       },
     ],
   },
@@ -69,14 +69,14 @@ export const electionMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'acceptedEpoch is durable before ACKEPOCH reveals it (invariant 3)',
     in: 'Following.#onNewEpoch',
-    find: 'this.#member.tickets.after(ticket, () => this.#member.send(link, this.#ackEpoch()));',
-    replace: 'if (ticket > 0) this.#member.send(link, this.#ackEpoch());',
+    find: 'this.#replica.tickets.after(ticket, () => this.#replica.send(link, this.#ackEpoch()));',
+    replace: 'if (ticket > 0) this.#replica.send(link, this.#ackEpoch());',
   },
   {
     name: 'epoch-entered-before-history',
     area: 'zab',
     breaks: 'currentEpoch is saved after the history of the epoch was taken over completely',
-    in: 'Member.acceptEpoch',
+    in: 'Replica.acceptEpoch',
     find: 'return this.#saveEpochs();',
     replace: `this.#currentEpoch = epoch;
       return this.#saveEpochs();`,
@@ -110,8 +110,8 @@ export const electionMutants: readonly Mutant[] = [
     breaks:
       'ACK(NEWLEADER) is sent only after the history and then currentEpoch are durable (invariant 4)',
     in: 'Following.#onNewLeader',
-    find: 'this.#member.tickets.after(ticket, $FN);',
-    replace: 'this.#member.tickets.after(Math.min(0, ticket), $FN);',
+    find: 'this.#replica.tickets.after(ticket, $FN);',
+    replace: 'this.#replica.tickets.after(Math.min(0, ticket), $FN);',
   },
   {
     name: 'serves-before-newleader-quorum',
@@ -119,14 +119,14 @@ export const electionMutants: readonly Mutant[] = [
     breaks: 'a leader serves once a quorum has acknowledged NEWLEADER',
     in: 'Leading.#maybeEstablish',
     find: 'if (!this.#learners.isQuorum(({ synced }) => synced)) return;',
-    replace: 'if (this.syncedLearnerCount + 2 < this.#member.quorum) return;',
+    replace: 'if (this.syncedLearnerCount + 2 < this.#replica.quorum) return;',
   },
   {
     name: 'trunc-forgotten',
     area: 'zab',
     breaks: 'a learner drops what its leader does not have',
     in: 'Following.#onSyncStart',
-    find: 'this.#member.truncate(message.after, message.diverged);',
+    find: 'this.#replica.truncate(message.after, message.diverged);',
     replace: '',
   },
   {

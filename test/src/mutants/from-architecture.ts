@@ -15,12 +15,12 @@ export const architectureMutants: readonly Mutant[] = [
     // The ACK is sent together with the append, not when the ticket is persisted.
     breaks: 'ACK only once the append is durable (invariant 4)',
     in: 'Following.#onProposeMessage',
-    find: 'this.#member.append(batch);',
-    replace: `this.#member.append(batch);
-      const link = this.#member.linkOf(this.#leader);
+    find: 'this.#replica.append(batch);',
+    replace: `this.#replica.append(batch);
+      const link = this.#replica.linkOf(this.#leader);
       if (link === undefined || !this.#broadcasting()) return;
-      this.#acked = this.#member.history.last;
-      this.#member.send(link, { kind: 'ack', zxid: this.#acked });`,
+      this.#acked = this.#replica.history.last;
+      this.#replica.send(link, { kind: 'ack', zxid: this.#acked });`,
   },
   {
     name: 'arch-half-is-a-quorum',
@@ -78,7 +78,7 @@ export const architectureMutants: readonly Mutant[] = [
       'a sync asks a quorum, in a round that began after the question, whether this leader leads',
     in: 'Leading.onConfirm',
     find: 'this.#confirmations.ask(id);',
-    replace: "this.#member.emit({ kind: 'confirmed', id, zxid: this.#member.history.last });",
+    replace: "this.#replica.emit({ kind: 'confirmed', id, zxid: this.#replica.history.last });",
   },
   {
     name: 'arch-read-overtakes-write',

@@ -166,7 +166,7 @@ export const sourceMutants: readonly Mutant[] = [
     name: 'leadership-without-identity',
     area: 'zab',
     breaks: 'a disk that holds a proposal also holds which leadership proposed it',
-    in: 'Member.enterEpoch',
+    in: 'Replica.enterEpoch',
     find: 'if (identity !== 0) this.lineage.set(epoch, identity);',
     replace: 'if (identity < 0) this.lineage.set(epoch, identity);',
   },

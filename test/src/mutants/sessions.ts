@@ -236,7 +236,7 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'a follower whose clock stood still answers nobody before its leader has answered it',
     aim: STOPPED_CLOCKS,
     in: 'Following.isDoubtful',
-    find: 'return link !== undefined && link.contactAtMs <= this.#member.doubtedAtMs;',
+    find: 'return link !== undefined && link.contactAtMs <= this.#replica.doubtedAtMs;',
     replace: 'return link !== undefined && link.contactAtMs < 0;',
   },
   {

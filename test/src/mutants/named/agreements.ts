@@ -38,7 +38,7 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'former-lists-of-others-not-counted',
     area: 'named',
-    in: 'Member.countByAll',
+    in: 'Replica.countByAll',
     find: 'others.push(...(vote?.former ?? []));',
     replace: 'others.push(...(vote?.former ?? []).slice(0, 0));',
     breaks: 'a leader has a quorum of each list that its followers may have served with',

@@ -16,7 +16,7 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-1549-log-applied-at-start',
     area: 'named',
-    in: 'Member.constructor',
+    in: 'Replica.constructor',
     find: 'this.#committed = start.applied;',
     replace: 'this.#committed = this.history.last;',
     breaks: 'a restart considers nothing in its log committed before a quorum says so',
@@ -36,12 +36,12 @@ export const historyMutants: readonly NamedMutant[] = [
     name: 'zk-2355-commit-of-what-is-missing',
     area: 'named',
     in: 'Following.#onCommit',
-    find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
+    find: 'if (this.#serveFrom === null || !this.#replica.knows(zxid)) $BODY',
     replace: 'if (this.#serveFrom === null) $BODY',
     also: [
       {
         in: 'Following.#onLeaderDurable',
-        find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
+        find: 'if (this.#serveFrom === null || !this.#replica.knows(zxid)) $BODY',
         replace: 'if (this.#serveFrom === null) $BODY',
       },
     ],
@@ -51,7 +51,7 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3642-snapshot-in-memory-only',
     area: 'named',
-    in: 'Member.installSnapshot',
+    in: 'Replica.installSnapshot',
     find: "this.emit({ kind: 'installSnapshot', ticket, zxid, lineage: this.lineage.from(zxid) });",
     replace: `this.note('snapshot', { ticket: String(ticket) });
       Object({ lineage: this.lineage.from(zxid) });`,
@@ -61,7 +61,7 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-5094-trunc-in-memory-only',
     area: 'named',
-    in: 'Member.truncate',
+    in: 'Replica.truncate',
     find: "this.emit({ kind: 'truncate', ticket, after, diverged });",
     replace: "this.note('truncate', { ticket: String([ticket, diverged]) });",
     breaks: 'TRUNC is on disk before the proposals after it: a log never has a gap',
@@ -98,7 +98,7 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4837-checkpoint-of-the-uncommitted',
     area: 'named',
-    in: 'Member.#ready',
+    in: 'Replica.#ready',
     find: 'return Math.min(this.#committed, this.history.durable);',
     replace: 'return (this.#committed = this.history.durable);',
     breaks: 'only what is committed is applied, and so no checkpoint is ever truncated',

@@ -24,7 +24,7 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'identity-saved-after-what-it-proposed',
     area: 'named',
-    in: 'Member.append',
+    in: 'Replica.append',
     find: 'if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();',
     replace: 'if (epochOf(batch.last) < this.#currentEpoch) this.#saveEpochs();',
     breaks: 'the identity of the proposer is on disk before the proposal',
@@ -100,8 +100,8 @@ export const identityMutants: readonly NamedMutant[] = [
     name: 'leader-durable-before-uptodate',
     area: 'named',
     in: 'Following.#onLeaderDurable',
-    find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
-    replace: 'if (!this.#member.knows(zxid)) $BODY',
+    find: 'if (this.#serveFrom === null || !this.#replica.knows(zxid)) $BODY',
+    replace: 'if (!this.#replica.knows(zxid)) $BODY',
     breaks: 'a learner commits nothing before UPTODATE: its epoch may never have a quorum',
     scenario: {
       file: 'server/src/zab/learner-counts.test.ts',
@@ -138,7 +138,7 @@ export const identityMutants: readonly NamedMutant[] = [
         in: 'Following.#onLeaderDurable',
         find: 'this.#leaderDurable = Math.max(this.#leaderDurable, zxid);',
         replace: `this.#leaderDurable = Math.max(this.#leaderDurable, zxid);
-          Following.#durableAtLeader.set(this.#member, this.#leaderDurable);`,
+          Following.#durableAtLeader.set(this.#replica, this.#leaderDurable);`,
       },
     ],
     breaks: 'what was durable at the leader of one term counts in no later term',
@@ -151,11 +151,11 @@ export const identityMutants: readonly NamedMutant[] = [
     name: 'learner-without-a-vote-counts-itself',
     area: 'named',
     in: 'Following.#onLeaderDurable',
-    find: `if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+    find: `if (this.#serveFrom === null || !this.#replica.knows(zxid)) {
         return this.#violation(\`leaderDurable of \${formatZxid(zxid)}\`);
       }`,
-    replace: `const isBarred = this.#serveFrom === null && this.#member.ensembleId !== '';
-      if (isBarred || !this.#member.knows(zxid)) {
+    replace: `const isBarred = this.#serveFrom === null && this.#replica.ensembleId !== '';
+      if (isBarred || !this.#replica.knows(zxid)) {
         return this.#violation(\`leaderDurable of \${formatZxid(zxid)}\`);
       }`,
     breaks: 'a wiped or new member counts itself only once a leader has brought it up to date',

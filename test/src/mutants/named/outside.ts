@@ -11,8 +11,8 @@ export const outsideScenarios: readonly NamedMutant[] = [
     area: 'named',
     breaks: 'a learner gets a COMMIT for what it was not told to be durable at its leader',
     in: 'Learners.commit',
-    find: 'if (toldDurable < reached) this.#member.send(link, message);',
-    replace: 'if (toldDurable === 0) this.#member.send(link, message);',
+    find: 'if (toldDurable < reached) this.#replica.send(link, message);',
+    replace: 'if (toldDurable === 0) this.#replica.send(link, message);',
     scenario: trace('diff-from-disk-while-writes-go-on'),
   },
   {

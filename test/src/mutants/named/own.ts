@@ -29,7 +29,7 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'window-as-small-while-streaming',
     area: 'named',
-    in: 'Member.#windowBytesMax',
+    in: 'Replica.#windowBytesMax',
     find: 'if (link.streaming) return streamingBytesMax;',
     replace: 'if (link.streaming && streamingBytesMax < 1) return windowBytesMax;',
     breaks:
@@ -41,7 +41,7 @@ export const ownMutants: readonly NamedMutant[] = [
     area: 'named',
     in: 'CatchUp.onHistorySent',
     find: 'learner.sentThrough = through;',
-    replace: 'learner.sentThrough = Math.max(through, this.#member.history.windowBase);',
+    replace: 'learner.sentThrough = Math.max(through, this.#replica.history.windowBase);',
     breaks: 'history that leaves memory while a learner reads from disk is read from disk, too',
     scenario: trace('diff-from-disk-while-writes-go-on'),
   },

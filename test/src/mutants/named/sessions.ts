@@ -11,22 +11,22 @@ export const sessionMutants: readonly NamedMutant[] = [
     area: 'named',
     in: 'CatchUp.#continue',
     find: 'const { last } = history;',
-    replace: 'const last = Math.max(learner.sentThrough, this.#member.committed - 1);',
+    replace: 'const last = Math.max(learner.sentThrough, this.#replica.committed - 1);',
     also: [
       {
         in: 'Following.#onCommit',
-        find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
+        find: 'if (this.#serveFrom === null || !this.#replica.knows(zxid)) $BODY',
         replace: 'if (this.#serveFrom === null) $BODY',
       },
       {
         in: 'Following.#onLeaderDurable',
-        find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
+        find: 'if (this.#serveFrom === null || !this.#replica.knows(zxid)) $BODY',
         replace: 'if (this.#serveFrom === null) $BODY',
       },
       {
         in: 'Following.#onUpToDate',
         find: 'this.#serveFrom = message.committed;',
-        replace: 'this.#serveFrom = this.#member.history.last;',
+        replace: 'this.#serveFrom = this.#replica.history.last;',
       },
     ],
     breaks: 'a member that has rejoined has applied everything that was committed',
