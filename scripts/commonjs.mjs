@@ -20,7 +20,7 @@ import { rolldown } from 'rolldown';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'client/dist');
 /** What declarations import: by `from`, by `import` alone, or as a type in between. */
-const IMPORTED = /\b(from|import)(\s*\(?\s*)'([^']+)'/g;
+const IMPORTED = /\b(from|import)(\s*\(?\s*)(?:'([^']+)'|"([^"]+)")/g;
 const PROTOCOL = '@rookery/protocol';
 
 await writePrograms();
@@ -52,8 +52,8 @@ async function writeDeclarations() {
   for (let module = pending.pop(); module !== undefined; module = pending.pop()) {
     const [name, ...path] = module.replace(/\.js$/, '.d.ts').split('/');
     const text = await readFile(join(root, name, 'dist', ...path), 'utf8');
-    const copy = text.replace(IMPORTED, (all, word, space, specifier) => {
-      const imported = moduleOf(module, specifier);
+    const copy = text.replace(IMPORTED, (all, word, space, single, double) => {
+      const imported = moduleOf(module, single ?? double);
       if (imported === null) return all;
       if (!seen.has(imported)) pending.push(imported);
       seen.add(imported);

@@ -194,7 +194,6 @@ export {
 } from './jute/reader.js';
 export { JuteWriter, putLong, SlabPool } from './jute/writer.js';
 export type * from './peer/admission-messages.js';
-export { SHARED_CHARACTERS_MAX } from './peer/admission-messages.js';
 export {
   cutRanges,
   extendRanges,
@@ -203,6 +202,7 @@ export {
   isWellFormed,
   lastOfRanges,
 } from './peer/epoch-ranges.js';
+export { SHARED_CHARACTERS_MAX } from './peer/hello.js';
 export type * from './peer/messages.js';
 export type { PeerId, Proposal, Zxid } from './peer/proposal.js';
 export {

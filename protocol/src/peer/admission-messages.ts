@@ -2,8 +2,6 @@
  * What members say to each other before a link is up: proofs, where they share a secret, then the
  * hellos with their offers; or a refusal. `codec.ts` turns a message into bytes.
  */
-
-import { list, named, natural, pair, shortText, struct, uint } from './fields.js';
 import type { PeerId } from './proposal.js';
 
 /**
@@ -99,49 +97,3 @@ export interface Refuse {
   /** Whether only an operator can change the reason, at one of the two members or at both. */
   readonly isLasting: boolean;
 }
-
-const RELEASE_CHARACTERS_MAX = 100;
-const NAME_CHARACTERS_MAX = 100;
-/**
- * How the offer of a hello is written: by name, so that it grows without a new wire version.
- *
- * A new field is added here and to `HelloOffer`, with the value that it has when a member of an
- * earlier release does not send it. Each is judged when it is read: a type, a length or a range
- * that no member sends is refused as garbage.
- *
- * The longest text of a shared setting; a member with a longer one sends a digest of its end.
- */
-export const SHARED_CHARACTERS_MAX = 1000;
-const VERSION_MAX = 1_000_000;
-const version = natural(VERSION_MAX);
-
-const id = shortText(NAME_CHARACTERS_MAX);
-const start = struct<StartOf>({ incarnation: id, count: uint, instance: id });
-const NO_START: StartOf = { incarnation: '', count: 0, instance: '' };
-
-export const helloOffer = named<HelloOffer>(
-  {
-    wireMin: version,
-    release: shortText(RELEASE_CHARACTERS_MAX),
-    level: version,
-    levelMax: version,
-    levelAgreed: version,
-    treeBytes: uint,
-    shared: list(pair(shortText(NAME_CHARACTERS_MAX), shortText(SHARED_CHARACTERS_MAX))),
-    start,
-    earlierStarts: list(id),
-    lastSeen: start,
-  },
-  {
-    wireMin: 0,
-    release: 'unknown',
-    level: 1,
-    levelMax: 1,
-    levelAgreed: 1,
-    treeBytes: 0,
-    shared: [],
-    start: NO_START,
-    earlierStarts: [],
-    lastSeen: NO_START,
-  },
-);

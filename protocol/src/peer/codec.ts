@@ -13,7 +13,6 @@ import { assert } from '../basics/assert.js';
 import { MarshallingError } from '../jute/errors.js';
 import { bufferOf } from '../jute/reader.js';
 import type { AuthenticationMessage, Hello, Refuse } from './admission-messages.js';
-import { helloOffer } from './admission-messages.js';
 import {
   added,
   asArray,
@@ -37,6 +36,7 @@ import {
   uint,
   zxid,
 } from './fields.js';
+import { helloOffer } from './hello.js';
 import type {
   DigestAt,
   EpochRange,
