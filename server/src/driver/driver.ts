@@ -74,6 +74,7 @@ export class Driver {
   #heartbeatAtMs = 0;
   /** What the core knows of the room on the disk here. */
   #room: DiskRoom = 'enough';
+  #pace = 1;
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -260,7 +261,7 @@ export class Driver {
     for (const { peer, link } of heard) this.#step({ kind: 'heard', peer, link });
     this.#step(input);
     this.#tellRoom();
-    this.#step({ kind: 'pace', share: this.#pipeline.deliveryShare });
+    this.#tellPace();
     this.#clock.onTick(this.keeper.state);
     if (nowMs - this.#heartbeatAtMs >= this.#parts.options.heartbeatMs) {
       this.#heartbeatAtMs = nowMs;
@@ -282,6 +283,13 @@ export class Driver {
     if (room === this.#room) return;
     this.#room = room;
     this.#step({ kind: 'room', room });
+  }
+
+  #tellPace(): void {
+    const share = this.#pipeline.deliveryShare;
+    if (share === this.#pace) return;
+    this.#pace = share;
+    this.#step({ kind: 'pace', share });
   }
 
   #onLeaderTick(): void {

@@ -79,7 +79,7 @@ export class PeerQuestions {
   }
 
   /**
-   * Resolves with JSON, or null if the member is not reached, is too old, or is too busy, or if too
+   * Resolves with JSON. Resolves with null if the member is not reached or is too busy, or if too
    * many questions of this asker, or of all together, wait already. A question beyond the rate is
    * asked in one of the next seconds.
    */

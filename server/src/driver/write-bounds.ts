@@ -204,7 +204,10 @@ export class TreeBound implements Bound {
   }
 
   onConnected(peer: PeerId, { offer }: Hello): void {
-    this.#others.set(peer, offer.treeBytes);
+    const bytes = offer.treeBytes;
+    // A hello that does not state its bound bounds nothing.
+    if (bytes === 0) this.#others.delete(peer);
+    else this.#others.set(peer, bytes);
     const { configuredBytes, ownBytes } = this.#options;
     const before = this.#bytesMax;
     this.#bytesMax = configuredBytes ?? Math.min(ownBytes, ...this.#others.values());
