@@ -40,7 +40,7 @@ interface Look {
   readonly address: string;
   readonly isThere: boolean;
   readonly serves: boolean;
-  /** Whether it says that it serves no clients. */
+  /** The server reports that it serves no clients. */
   readonly lacksQuorum: boolean;
   /**
    * Why it will never take a connection of this target, although it is there: TLS, which all

@@ -1,6 +1,6 @@
 /**
- * How commands ask a member by HTTP: the address in `--url`, the user of an admin port, and the
- * text of the answer.
+ * HTTP requests from commands to a member: parses the address in `--url`, adds the admin user's
+ * credentials, and reads the answer's text.
  *
  * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER, so
  * that they appear in no list of processes.

@@ -54,8 +54,8 @@ export function sameAcl(one: MirroredNode, other: MirroredNode): boolean {
 }
 
 /**
- * Whether the server has hidden the digests, as it does for clients without ADMIN permission. A
- * copy of such an ACL would match no user.
+ * Returns true if the server replaced the digests in the ACL, as it does for clients without ADMIN
+ * permission. A copy of such an ACL would match no user.
  */
 export function hidesDigests(acl: readonly Acl[]): boolean {
   return acl.some(({ scheme, id }) => scheme === 'digest' && id.endsWith(HIDDEN_DIGEST));

@@ -77,8 +77,8 @@ export async function refusable<T>(step: string, run: () => Promise<T>): Promise
 }
 
 /**
- * Whether it is an answer about this znode, rather than trouble with a connection or a mistake of
- * ours.
+ * Returns true if the request for this znode was refused, so that repeating it does not help.
+ * Connection errors and programming errors return false.
  */
 export function isFinal(error: unknown): error is Error {
   if (error instanceof RequestTooLargeError) return true;

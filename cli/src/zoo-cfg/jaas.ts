@@ -133,14 +133,14 @@ class Tokens {
 }
 
 /**
- * What becomes of a JAAS file: users of DIGEST-MD5 are taken into a users' file, and every other
- * login is refused by name. No password is ever printed.
+ * The result of converting a JAAS file. DIGEST-MD5 users go into a users' file; every other login
+ * is refused by name. No password is ever printed.
  */
 export interface TakenUsers {
   readonly report: readonly KeyReport[];
   /** The lines of the users' file; '' if there is no user, or no file for them. */
   readonly users: string;
-  /** What the config gets beside `sasl`. */
+  /** Settings to add to the config in addition to `sasl`. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 

@@ -41,11 +41,11 @@ export class Applier implements ChangeSink {
   readonly #watches: WatchTable;
   readonly #connections: Pick<Connections, 'get'>;
   readonly #budget: EventBudget;
-  /** The event that was written last, whose frame other watchers of the change get a copy of. */
+  /** The frame of the last event, copied to each further watcher of the same change. */
   readonly #frame = new JuteWriter();
   #frameType: EventType = EventType.none;
   #framePath: string | null = null;
-  /** Those that have lost their watches because of EventBudget. */
+  /** Watchers that EventBudget has removed and Pipeline has not closed yet. */
   #excess: WatcherId[] = [];
   /** The transaction that is being applied, or was applied last. */
   #zxid: Zxid = 0;

@@ -12,16 +12,13 @@ import type { WatcherId, WatchGroupsOf } from '../state/watches.js';
 
 /** Some 50 ms of processor time: a thousand changes that 131 connections watch. */
 const EVENTS_PER_TURN = 1 << 17;
-/**
- * The part of the bound from which on it is counted who hears of changes: mostly a turn has far
- * fewer events.
- */
+/** Events are counted by watcher only past this part of the bound; most turns have far fewer. */
 const COUNTED_FROM = 1 / 2;
 /** An address or user that hears more than this part of the events gives way at the bound. */
 const LARGE_PART = 1 / 8;
 /** At this many times the bound the largest give way, however small they are. */
 const SPREAD_FACTOR = 4;
-/** The part of the bound that may follow until it is examined again who has to give way. */
+/** After a look for the largest hearers, this part of the bound may follow before the next look. */
 const MORE = 1 / 16;
 const NOBODY: readonly WatcherId[] = [];
 
@@ -52,7 +49,7 @@ export class EventBudget {
     this.#heard.set(watcher, (this.#heard.get(watcher) ?? 0) + 1);
   }
 
-  /** The watchers that give way now and must get no further event; mostly none. */
+  /** Returns the watchers that must get no further events; almost always none. */
   takeExcess(): readonly WatcherId[] {
     if (this.#events < this.#examinedAt) return NOBODY;
     this.#examinedAt = this.#events + this.#eventsMax * MORE;
@@ -68,7 +65,7 @@ export class EventBudget {
     if (this.#heard.size > 0) this.#heard.clear();
   }
 
-  /** Those who have heard half of all events together, by groups and from the largest on. */
+  /** Returns watchers of the largest groups, until they account for half of all events. */
   #largest(): readonly WatcherId[] {
     const sums = new Map<string, number>();
     let total = 0;

@@ -44,7 +44,7 @@ import { Touches } from './touches.js';
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */
 type Serving = 'nobody' | 'all' | 'readOnly';
 
-/** With so many permanent watchers a part of history is half as large as without any. */
+/** With this many persistent watchers a part of history has half its full size. */
 const FEW_HEARERS = 128;
 const READS_HAVE_GROWN = 'what it reads before a write has become too large for one turn';
 const EVENTS_EXCEEDED = 'one turn had too many watch events, it heard most of them';
@@ -156,8 +156,8 @@ export class Pipeline {
   }
 
   /**
-   * The share of the usual part of history that is to be applied at a time, so that the events of a
-   * part are about as many whether ten or ten thousand connections watch permanently.
+   * The share of a full part of history to apply at a time. It falls with the number of connections
+   * that have persistent watches, so that a part causes about as many events whatever that number.
    */
   get deliveryShare(): number {
     const hearers =

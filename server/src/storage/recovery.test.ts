@@ -140,7 +140,7 @@ describe('a tree that cannot be read', () => {
   });
 });
 
-describe('a directory of an earlier release, or one that has lost the mark', () => {
+describe('a directory whose mark is missing or does not say that the founding is complete', () => {
   it.each(['incomplete', 'unknown'] as const)(
     'keeps what it holds and is marked, founding %s',
     async (founding) => {

@@ -71,7 +71,7 @@ export type ZabInput =
   | { readonly kind: 'distrust'; readonly reason: string }
   /** How much room there is on the disk of this member; `enough` until it is told. */
   | { readonly kind: 'room'; readonly room: DiskRoom }
-  /** From now on one step delivers this share of `deliveryBytesMax`; 1 until it is told. */
+  /** From now on one step delivers at most this share of `deliveryBytesMax`; initially 1. */
   | { readonly kind: 'pace'; readonly share: number }
   /** The log now starts after `base`. */
   | { readonly kind: 'purged'; readonly base: Zxid }

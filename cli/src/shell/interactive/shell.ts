@@ -54,7 +54,7 @@ class Shell {
   readonly #runner: LineRunner;
   readonly #history: History;
   readonly #lines: Interface;
-  /** What comes in where there is no terminal. */
+  /** Standard input when it is not a terminal. */
   readonly #script = new BoundedLines();
   /** The newest first. */
   #typed: readonly string[] = [];

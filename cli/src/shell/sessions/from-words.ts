@@ -103,8 +103,8 @@ function compareIds(a: string, b: string): number {
 }
 
 /**
- * What servers tell of sessions by `dump` and `wchc` beside what the console's gateway reads of
- * such answers. Pure; what is not understood is left out.
+ * Session facts from the answers to `dump` and `wchc` that the console's gateway does not parse.
+ * Pure. Lines that cannot be parsed are ignored.
  */
 interface ToldSessions {
   /** Timeouts in ms by session; null where the server tells when a session expires instead. */

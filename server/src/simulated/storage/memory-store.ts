@@ -93,7 +93,7 @@ export class MemoryStore implements KeyValueStore {
     disk.tamper(change);
   }
 
-  /** For tests: what an earlier release, or an operator, would have left. */
+  /** For tests: what a lost mark, or one that an operator wrote, says of the founding. */
   setFounding(founding: Founding): void {
     this.#founding = founding;
   }
