@@ -21,8 +21,6 @@ export interface MemoryBudget {
   readonly watchBytesMax: number;
   /** Encoded lists of the children of large directories that are kept. */
   readonly listingBytesMax: number;
-  /** Orders of large directories that are kept for pages. */
-  readonly pageBytesMax: number;
   /** Proposals kept in memory while a learner is brought up. */
   readonly learnerWindowBytesMax: number;
   /** Proposals that wait for the disk: a leader proposes nothing while there are more. */
@@ -73,7 +71,6 @@ const PARTS = {
   watcherBytesMax: { share: 0.06, ceilingBytes: 256 << 20, heapShare: 0.125 },
   watchBytesMax: { share: 0.12, ceilingBytes: 512 << 20, heapShare: 0.25 },
   listingBytesMax: { share: 0.03, ceilingBytes: 32 << 20 },
-  pageBytesMax: { share: 0.06, ceilingBytes: 128 << 20, heapShare: 0.06 },
   learnerWindowBytesMax: { share: 0.06, ceilingBytes: 128 << 20 },
   unwrittenBytesMax: { share: 0.06, ceilingBytes: 64 << 20 },
   behindBytesMax: { share: 0.12, ceilingBytes: 256 << 20 },
@@ -94,7 +91,6 @@ export function memoryBudgetOf(limit: MemoryLimit): MemoryBudget {
     watcherBytesMax: bytesOf(PARTS.watcherBytesMax),
     watchBytesMax: bytesOf(PARTS.watchBytesMax),
     listingBytesMax: bytesOf(PARTS.listingBytesMax),
-    pageBytesMax: bytesOf(PARTS.pageBytesMax),
     learnerWindowBytesMax: bytesOf(PARTS.learnerWindowBytesMax),
     unwrittenBytesMax: bytesOf(PARTS.unwrittenBytesMax),
     behindBytesMax: bytesOf(PARTS.behindBytesMax),

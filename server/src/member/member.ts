@@ -86,8 +86,10 @@ export class Member {
     logger.info({ ...files }, 'files.budget');
     // Each state has a secret key of its own for the hash of paths. Paths that a client found to
     // collide in one state do not collide in the next.
-    const newState = (): ReplicatedState =>
-      new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
+    const newState = (): ReplicatedState => {
+      const key = pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES));
+      return new ReplicatedState(budget.listingBytesMax, key);
+    };
     const state = newState();
     const instance = surroundings.uuid();
     const begunMs = surroundings.timers.nowMs();

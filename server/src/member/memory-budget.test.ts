@@ -16,7 +16,6 @@ describe('the budget of a member', () => {
       watcherBytesMax: 256 * MB,
       watchBytesMax: 512 * MB,
       listingBytesMax: 32 * MB,
-      pageBytesMax: 128 * MB,
       learnerWindowBytesMax: 128 * MB,
       unwrittenBytesMax: 64 * MB,
       behindBytesMax: 256 * MB,
@@ -27,8 +26,7 @@ describe('the budget of a member', () => {
   it('leaves room for the process itself in every container that it fits', () => {
     for (const bytes of [256 * MB, 300 * MB, 512 * MB, 2 * GB, 24 * GB, 512 * GB]) {
       const { treeBytesMax, watcherBytesMax, behindBytesMax, ...others } = budgetOf(bytes);
-      // One connection's watches are among all; a member leads or follows; pages hold what a
-      // window does only where clients list while a learner is brought up.
+      // One connection's watches are among all; a member leads or follows.
       const { unwrittenBytesMax, ...rest } = others;
       expect(unwrittenBytesMax).toBeLessThanOrEqual(behindBytesMax);
       expect(watcherBytesMax).toBeLessThanOrEqual(others.watchBytesMax);

@@ -12,7 +12,6 @@ import { Capture } from './capture.js';
 import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
 import { LEVEL } from './level.js';
-import type { ListingLimits } from './memory/listings.js';
 import { KNOWN_PATH_KEY, type PathKey } from './memory/path-hash.js';
 import type { WithPath } from './memory/path-view.js';
 import { BLOCK_KEY } from './node-record.js';
@@ -74,9 +73,12 @@ export class ReplicatedState {
   #level: number = LEVEL.first;
   #loading = false;
 
-  /** `pathKey` is random and secret, except in tests; nothing that is replicated depends on it. */
-  constructor(limits?: ListingLimits, pathKey: PathKey = KNOWN_PATH_KEY) {
-    this.tree = new Tree(this.#digest, pathKey, limits);
+  /**
+   * `encodedBytesMax` bounds the lists of children that are kept as they are sent. `pathKey` is
+   * random and secret, except in tests; nothing that is replicated depends on it.
+   */
+  constructor(encodedBytesMax?: number, pathKey: PathKey = KNOWN_PATH_KEY) {
+    this.tree = new Tree(this.#digest, pathKey, encodedBytesMax);
     this.#capture = new Capture(this.tree, this.sessions);
     this.quotas = new Quotas(this.tree, this.#capture);
   }

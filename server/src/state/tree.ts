@@ -22,8 +22,8 @@ import {
 import { AclTable } from './acl-table.js';
 import type { Digest } from './digest.js';
 import { Ephemerals, type Family, familiesOf } from './ephemerals.js';
-import { dividedChildren, type Page, type PageRequest } from './memory/child-pages.js';
-import { type ListingLimits, Listings } from './memory/listings.js';
+import type { Page, PageRequest } from './memory/child-pages.js';
+import { Listings } from './memory/listings.js';
 import {
   DOUBLE,
   FLAG,
@@ -92,9 +92,10 @@ export class TreeReads {
   protected readonly listings: Listings;
   protected dataSize = 0;
 
-  constructor(pathKey: PathKey, limits?: ListingLimits) {
+  /** `encodedBytesMax` is the bound for the lists of children that are kept as they are sent. */
+  constructor(pathKey: PathKey, encodedBytesMax?: number) {
     this.paths = new PathFinder(this.store, this.payloads, pathKey);
-    this.listings = new Listings({ store: this.store, payloads: this.payloads }, pathKey, limits);
+    this.listings = new Listings(this.store, this.payloads, pathKey, encodedBytesMax);
   }
 
   /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
@@ -258,10 +259,8 @@ export class TreeReads {
   }
   /** The names in code-unit order, as many as fit a page. */
   childPage(node: number, asked: PageRequest): Page {
-    const count = this.childCount(node);
-    const list = () => dividedChildren({ store: this.store, payloads: this.payloads }, node, asked);
-    const listNames = () => this.children(node);
-    return this.listings.pages.page({ node, count, list, listNames }, asked);
+    this.mustLive(node);
+    return this.listings.pages.page(node, asked);
   }
   /** The number of all nodes below `node`, itself not included. */
   descendantCount(node: number): number {
@@ -422,8 +421,8 @@ export class Tree extends TreeReads {
   /** Not null while a checkpoint is loaded. */
   #loader: TreeLoader | null = null;
 
-  constructor(digest: Digest, pathKey: PathKey, limits?: ListingLimits) {
-    super(pathKey, limits);
+  constructor(digest: Digest, pathKey: PathKey, encodedBytesMax?: number) {
+    super(pathKey, encodedBytesMax);
     this.#digest = digest;
     this.#parts = {
       store: this.store,

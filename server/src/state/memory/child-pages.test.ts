@@ -1,190 +1,173 @@
 /**
- * Goal: a client that pages through a directory while it changes gets every name that stayed
- * exactly once, in order, and no name that was never there. Method: compare directories of each
- * size class with a sorted list. The class is forced by the count that the directory reports and by
- * how much may be kept.
+ * Goal: a client that pages through a large directory while it changes gets every name that stays
+ * exactly once, in order, and pages in a row cost one pass over the directory. Method: rows of a
+ * directory larger than a window, compared with a sorted set; comparisons of names are counted.
  */
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { NamedNodes } from '../../simulated/state/named-nodes.js';
+import { describe, expect, it, vi } from 'vitest';
 import { ChildPages } from './child-pages.js';
+import { INT, linkChild, NONE, NodeStore, unlinkChild } from './node-store.js';
 import { KeyedRandom, KNOWN_PATH_KEY } from './path-hash.js';
+import { Payloads } from './payloads.js';
 
-const randomOfTests = () => new KeyedRandom(KNOWN_PATH_KEY);
-const DIRECTORY = 7;
 const ROOMY = 1 << 20;
-/** What makes a directory small, kept, or too large to be kept. */
-const CLASSES = [
-  { count: 1, keptBytesMax: ROOMY },
-  { count: 5_000, keptBytesMax: ROOMY },
-  { count: 5_000, keptBytesMax: 0 },
-] as const;
+/** More than two windows. */
+const MANY = 50_000;
 
 class Directory {
-  readonly pages: ChildPages;
-  readonly nodes: NamedNodes;
-  /** How often all children were listed, with their keys and as names alone. */
-  listed = 0;
-  namesListed = 0;
-  readonly #count: number;
+  readonly names = new Set<string>();
+  readonly payloads: Payloads;
+  readonly node: number;
+  readonly #store = new NodeStore();
+  readonly #pages: ChildPages;
+  readonly #nodes = new Map<string, number>();
 
-  constructor(names: Iterable<string>, of: (typeof CLASSES)[number]) {
-    this.nodes = new NamedNodes(names);
-    this.#count = of.count;
-    this.pages = new ChildPages(this.nodes, randomOfTests(), of.keptBytesMax);
+  constructor(names: Iterable<string>) {
+    this.payloads = new Payloads(this.#store);
+    this.#pages = new ChildPages(this.#store, this.payloads, new KeyedRandom(KNOWN_PATH_KEY));
+    this.node = this.#newRow();
+    for (const name of names) this.add(name);
+  }
+
+  add(name: string): void {
+    const child = this.#newRow();
+    this.payloads.write(child, `/d/${name}`, null);
+    linkChild(this.#store, this.node, child);
+    this.#nodes.set(name, child);
+    this.names.add(name);
+    this.#pages.changed(this.node, child, true);
+  }
+
+  remove(name: string): void {
+    const child = this.#nodes.get(name) ?? NONE;
+    unlinkChild(this.#store, this.node, child);
+    this.#pages.changed(this.node, child, false);
+    this.payloads.free(child);
+    this.#store.release(child);
+    this.names.delete(name);
   }
 
   page(startAfter: string, limit: number, bytesMax = ROOMY) {
-    const list = () => {
-      this.listed += 1;
-      return this.nodes.children();
-    };
-    const listNames = () => {
-      this.namesListed += 1;
-      return this.nodes.names();
-    };
-    const directory = { node: DIRECTORY, count: this.#count, list, listNames };
-    return this.pages.page(directory, { startAfter, limit, bytesMax });
+    return this.#pages.page(this.node, { startAfter, limit, bytesMax });
   }
 
-  change(name: string, exists: boolean): void {
-    if (this.nodes.has(name) === exists) return;
-    if (exists) this.nodes.add(name);
-    const node = this.nodes.node(name);
-    if (this.pages.keeps(DIRECTORY)) this.pages.changed(DIRECTORY, node, exists);
-    if (!exists) this.nodes.remove(name);
+  forget(): void {
+    this.#pages.forget(this.node);
+  }
+
+  expectPage(startAfter: string, limit: number): void {
+    const behind = [...this.names].filter((name) => name > startAfter).sort();
+    const page = this.page(startAfter, limit, 8 * ROOMY);
+    expect(page).toEqual({ names: behind.slice(0, limit), more: behind.length > limit });
+  }
+
+  #newRow(): number {
+    const node = this.#store.allocate();
+    this.#store.setInt(node, INT.parent, NONE);
+    this.#store.setInt(node, INT.firstChild, NONE);
+    return node;
   }
 }
 
-const name = fc.string({
-  unit: fc.constantFrom('a', 'b', 'Z', 'ä', '日', '\u{1f600}'),
-  minLength: 1,
+function numbered(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `n${String(index).padStart(6, '0')}`);
+}
+
+const ORDERS = {
+  ascending: (names: string[]) => names,
+  descending: (names: string[]) => names.reverse(),
+  mixed: (names: string[]) => names.map((_, at) => names[(at * 7_919) % names.length] ?? ''),
+} as const;
+
+describe.each(Object.entries(ORDERS))('a directory made in %s order', (_, inOrder) => {
+  it('is listed in order, each name that stays once, while others come and go', () => {
+    const all = numbered(MANY);
+    const directory = new Directory(inOrder([...all]));
+    const changed = new Set<string>();
+    const got: string[] = [];
+    for (let more = true; more; ) {
+      const page = directory.page(got.at(-1) ?? '', 3_000);
+      got.push(...page.names);
+      more = page.more;
+      for (const distance of [-5, 7, 30_000]) {
+        const name = all[got.length + distance];
+        if (name === undefined || changed.has(name)) continue;
+        directory.remove(name);
+        directory.add(`${name}x`);
+        changed.add(name).add(`${name}x`);
+      }
+    }
+    expect(got).toEqual([...new Set(got)].sort());
+    const unchanged = (names: readonly string[]) => names.filter((name) => !changed.has(name));
+    expect(unchanged(got)).toEqual(unchanged(all));
+  });
 });
-const names = fc.uniqueArray(name, { maxLength: 40, size: 'max' });
 
 describe('a page', () => {
-  it('has the names after the given one, in code-unit order, and says whether there are more', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...CLASSES),
-        names,
-        fc.option(name, { nil: '' }),
-        fc.integer({ min: 1, max: 12 }),
-        (size, all, startAfter, limit) => {
-          const behind = [...all].sort().filter((one) => one > startAfter);
-          const page = new Directory(all, size).page(startAfter, limit);
-          expect(page.names).toEqual(behind.slice(0, limit));
-          expect(page.more).toBe(behind.length > limit);
-        },
-      ),
-    );
-  });
-
   it('ends before its names take too many bytes, but has at least one', () => {
-    for (const size of CLASSES) {
-      const directory = new Directory(['aaaa', 'bbbb', 'ää'], size);
+    for (const others of [0, 2_000]) {
+      const directory = new Directory(['aaaa', 'bbbb', 'ää', ...numbered(others)]);
       expect(directory.page('', 9, 16)).toEqual({ names: ['aaaa', 'bbbb'], more: true });
       expect(directory.page('', 9, 15)).toEqual({ names: ['aaaa'], more: true });
       expect(directory.page('', 9, 1)).toEqual({ names: ['aaaa'], more: true });
-      expect(directory.page('bbbb', 9, 8)).toEqual({ names: ['ää'], more: false });
+      expect(directory.page('n999999', 9, 8)).toEqual({ names: ['ää'], more: false });
     }
+  });
+
+  it('may be larger than a window', () => {
+    new Directory(numbered(MANY)).expectPage('n000010', 45_000);
+  });
+
+  it('is right where names are so long that few of them fill a window', () => {
+    const long = numbered(1_200).map((name) => name.padEnd(8_000, '-'));
+    const directory = new Directory(ORDERS.descending(long));
+    for (const startAfter of ['', 'n000400', 'n001190']) directory.expectPage(startAfter, 100);
+  });
+
+  it('is right where most names come behind those that were looked at to guess its end', () => {
+    const directory = new Directory([
+      ...numbered(1_500),
+      ...numbered(30).map((name) => `z${name}`),
+    ]);
+    for (const name of numbered(1_500).slice(10)) directory.remove(name);
+    for (const name of numbered(2_000)) directory.add(`y${name}`);
+    directory.expectPage('', 1_000);
+    directory.expectPage('n000005', 2_000);
   });
 });
 
-describe('paging through a directory that changes', () => {
-  it('gives each name that stays exactly once', () => {
-    const change = fc.record({ name, exists: fc.boolean() });
-    const changesBetweenPages = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 30 });
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...CLASSES),
-        names,
-        changesBetweenPages,
-        fc.integer({ min: 1, max: 5 }),
-        (size, before, changes, limit) => {
-          const directory = new Directory(before, size);
-          const stayed = new Set(before);
-          const ever = new Set(before);
-          const got: string[] = [];
-          let pending = [...changes];
-          for (let more = true; more; ) {
-            const page = directory.page(got.at(-1) ?? '', limit);
-            got.push(...page.names);
-            more = page.more;
-            for (const one of pending[0] ?? []) {
-              directory.change(one.name, one.exists);
-              stayed.delete(one.name);
-              ever.add(one.name);
-            }
-            pending = pending.slice(1);
-          }
-          expect(got).toEqual([...new Set(got)].sort());
-          expect([...stayed].filter((one) => !got.includes(one))).toEqual([]);
-          expect(got.filter((one) => !ever.has(one))).toEqual([]);
-        },
-      ),
-    );
+describe('the pages of a large directory', () => {
+  it('cost one pass over its names for each window', () => {
+    const directory = new Directory(numbered(MANY));
+    const compared = vi.spyOn(directory.payloads, 'compareName');
+    directory.page('', 1_000);
+    expect(compared).toHaveBeenCalled();
+    compared.mockClear();
+    for (const startAfter of ['n000999', 'n001999', 'n000500']) directory.page(startAfter, 1_000);
+    expect(compared).not.toHaveBeenCalled();
+    // Far behind the window there is another one; both stay.
+    directory.page('n045000', 1_000);
+    expect(compared).toHaveBeenCalled();
+    compared.mockClear();
+    directory.page('n000000', 1_000);
+    directory.page('n046000', 1_000);
+    expect(compared).not.toHaveBeenCalled();
   });
 
-  it('lists the children once for all pages of a large directory that fits', () => {
-    const counts = CLASSES.map((size) => {
-      const directory = new Directory(['a', 'b', 'c'], size);
-      for (const startAfter of ['b', '', 'a']) directory.page(startAfter, 2);
-      return directory.listed;
-    });
-    expect(counts).toEqual([0, 1, 3]);
-  });
-
-  it('takes no more of a small directory than its names, for each page', () => {
-    const directory = new Directory(['a', 'b', 'c'], CLASSES[0]);
-    for (const startAfter of ['b', '', 'a']) directory.page(startAfter, 2);
-    expect([directory.namesListed, directory.listed, directory.nodes.looked]).toEqual([3, 0, 0]);
-  });
-
-  it('drops an order that has changed too much, and that of a deleted directory', () => {
-    const directory = new Directory(['a', 'b'], CLASSES[1]);
+  it('cost a change nothing once a thousand came without a page, or the directory is gone', () => {
+    const directory = new Directory(numbered(2_000));
+    const named = vi.spyOn(directory.payloads, 'name');
+    const costs = (name: string) => {
+      named.mockClear();
+      directory.add(name);
+      return named.mock.calls.length;
+    };
     directory.page('', 1);
-    expect(directory.pages.keeps(DIRECTORY)).toBe(true);
-    for (let index = 0; index < 1_400; index++) directory.change(`n${index}`, true);
-    expect(directory.pages.keeps(DIRECTORY)).toBe(false);
-    expect(directory.page('b', 2)).toEqual({ names: ['n0', 'n1'], more: true });
-    directory.pages.forget(DIRECTORY);
-    expect(directory.pages.keeps(DIRECTORY)).toBe(false);
-  });
-});
-
-const listNames = (): readonly string[] => [];
-
-function firstOf(all: NamedNodes, count: number) {
-  const { nodes, keys, ...others } = all.children();
-  return { ...others, nodes: nodes.slice(0, count), keys: keys.slice(0, count) };
-}
-
-describe('what is kept', () => {
-  const asked = { startAfter: '', limit: 1, bytesMax: ROOMY };
-
-  it('is no more than fits, the most recently used', () => {
-    const children = new NamedNodes(Array.from({ length: 3_000 }, (_, index) => `n${index}`));
-    // Two orders of 1,500 children.
-    const pages = new ChildPages(children, randomOfTests(), 2 * 16 * 1_500);
-    const page = (node: number, count: number) =>
-      pages.page({ node, count, list: () => firstOf(children, count), listNames }, asked);
-    for (const node of [1, 2, 1, 3]) page(node, 1_500);
-    expect([1, 2, 3].filter((node) => pages.keeps(node))).toEqual([1, 3]);
-    // It takes all the room, and one child more has none.
-    expect(page(4, 3_000).names).toHaveLength(1);
-    expect([1, 3, 4].filter((node) => pages.keeps(node))).toEqual([4]);
-    pages.changed(4, children.add('more'), true);
-    page(4, 3_001);
-    expect(pages.keeps(4)).toBe(false);
-  });
-
-  it('is of few directories', () => {
-    const children = new NamedNodes(['a']);
-    const pages = new ChildPages(children, randomOfTests());
-    for (const node of [1, 2, 3, 4, 1, 5]) {
-      pages.page({ node, count: 5_000, list: () => children.children(), listNames }, asked);
-    }
-    expect([1, 2, 3, 4, 5].filter((node) => pages.keeps(node))).toEqual([1, 3, 4, 5]);
+    expect(costs('a')).toBe(1);
+    for (const name of numbered(1_000)) directory.add(`${name}x`);
+    expect(costs('b')).toBe(0);
+    directory.expectPage('', 100);
+    expect(costs('c')).toBe(1);
+    directory.forget();
+    expect(costs('d')).toBe(0);
   });
 });

@@ -1,28 +1,38 @@
 /**
  * Makes pages of the names below a node, in code-unit order.
  *
- * The names of a small directory are sorted for each page: that costs a fraction of what keys and a
- * prefix for them do. The order of a large one is kept, sorted as far as pages were read, so that
- * the first page costs a pass over its names and each later one next to nothing. What is kept is
- * bounded in directories, in bytes and in changes, and none of it is replicated. For a directory
- * that is too large to be kept, the order is made for each page. Called by Tree, which reports
- * changes.
+ * The names of a small directory are sorted for each page. Those of a large one are sorted some
+ * ten thousand at a time: a pass over its rows selects the names around the page, which become a
+ * window. The pages after it come from that window, which follows changes, until one goes beyond
+ * its end. Windows are bounded in number, in names, in characters and in changes, and none of them
+ * is replicated. Called by Tree through Listings, which reports changes.
  */
-
 import { assert } from '@rookery/protocol';
-import { type Children, LazyOrder, type NodeNames, type Pivot } from './lazy-order.js';
-import { NamePrefix } from './name-prefix.js';
 import { FLAG, INT, NONE, type NodeStore } from './node-store.js';
 import type { KeyedRandom } from './path-hash.js';
 import type { Payloads } from './payloads.js';
 
 /** A directory with fewer names is small. */
-const KEPT_FROM = 1000;
-/** The bound over all directories: eight million names. */
-const KEPT_BYTES_MAX = 128 << 20;
-const KEPT_DIRECTORIES_MAX = 4;
-/** An order with more changes than this, and than a quarter of its names, is rebuilt instead. */
-const CHANGES_MIN = 1000;
+const LARGE_FROM = 1000;
+const WINDOW_NAMES = 1 << 14;
+/** More than a page has, so that a window that was cut short by it still holds a page. */
+const WINDOW_CHARS_MAX = 1 << 22;
+/** A selection is cut short once it has this many times the names that are wanted. */
+const CUT_FACTOR = 4;
+const WINDOWS_MAX = 4;
+/** A window is dropped after this many changes since a page was last made of it. */
+const CHANGES_MAX = 1000;
+/** The rows that are looked at to guess where a window ends. */
+const ROWS_SAMPLED = 1024;
+/** Guesses are too far by this factor, because a window that is too short needs a second pass. */
+const GUESS_MARGIN = 1.5;
+/**
+ * With at most this many rows for each child, all rows are read in the order of memory. A row then
+ * takes about two thirds of the time that it takes to follow the link to it.
+ */
+const ROWS_PER_CHILD = 1.5;
+/** A name of one character as a jute string. */
+const NAME_BYTES_MIN = 5;
 
 export interface PageRequest {
   /** Names up to and including this one are left out; '' leaves out none. */
@@ -40,147 +50,101 @@ export interface Page {
   readonly more: boolean;
 }
 
-interface PagedDirectory {
-  readonly node: number;
-  /** The number of its children. */
-  readonly count: number;
-  /** Lists the children, in any order. */
-  list(): Children;
-  /** Their names alone, in any order. */
-  listNames(): readonly string[];
-}
-
 export class ChildPages {
-  readonly #names: NodeNames;
+  readonly #store: NodeStore;
+  readonly #payloads: Payloads;
   readonly #random: KeyedRandom;
-  readonly #bytesMax: number;
-  /** In the order of use, the most recently used directory last. */
-  readonly #kept = new Map<number, LazyOrder>();
+  /** In the order of use, the most recently used window last. */
+  #windows: Window[] = [];
 
-  constructor(names: NodeNames, random: KeyedRandom, bytesMax = KEPT_BYTES_MAX) {
-    this.#names = names;
+  constructor(store: NodeStore, payloads: Payloads, random: KeyedRandom) {
+    this.#store = store;
+    this.#payloads = payloads;
     this.#random = random;
-    this.#bytesMax = bytesMax;
-  }
-
-  /** Whether the order of the directory is kept, in which case `changed` must be called. */
-  keeps(directory: number): boolean {
-    return this.#kept.size > 0 && this.#kept.has(directory);
   }
 
   /** The child was added, or is about to be removed: it has its name during the call. */
   changed(directory: number, child: number, exists: boolean): void {
-    const kept = this.#kept.get(directory);
-    if (kept === undefined) {
-      return;
-    }
-    kept.change(child, exists);
-    if (kept.pendingCount > CHANGES_MIN + kept.count / 4) {
-      this.#kept.delete(directory);
-    }
+    if (!this.#windows.some((window) => window.directory === directory)) return;
+    const name = this.#payloads.name(child);
+    this.#windows = this.#windows.filter(
+      (window) => window.directory !== directory || window.change(name, exists),
+    );
   }
 
   /** The directory was deleted. */
   forget(directory: number): void {
-    this.#kept.delete(directory);
+    if (this.#windows.length === 0) return;
+    this.#windows = this.#windows.filter((window) => window.directory !== directory);
   }
 
-  page({ node, count, list, listNames }: PagedDirectory, asked: PageRequest): Page {
+  page(directory: number, asked: PageRequest): Page {
     const { startAfter } = asked;
-    const kept = this.#kept.get(node);
-    this.#kept.delete(node);
-    if (count < KEPT_FROM) {
-      const names = listNames().filter((name) => name > startAfter);
-      return cut(names.sort(), asked);
+    if (this.#store.int(directory, INT.childCount) < LARGE_FROM) {
+      return required(this.#window(directory, startAfter, LARGE_FROM, null).page(asked));
     }
-    const order = kept ?? new LazyOrder(this.#names, list(), this.#random);
-    const page = cut(order.above(startAfter), asked);
-    if (order.bytes <= this.#bytesMax) {
-      this.#kept.set(node, order);
-      this.#makeRoom();
-    }
+    const kept = this.#windows.find((one) => one.directory === directory && one.has(startAfter));
+    const page = kept?.page(asked) ?? null;
+    if (kept !== undefined) this.#windows.splice(this.#windows.indexOf(kept), 1);
+    if (kept === undefined || page === null) return this.#firstPage(directory, asked);
+    this.#windows.push(kept);
     return page;
   }
 
-  #makeRoom(): void {
-    let bytes = 0;
-    for (const kept of this.#kept.values()) {
-      bytes += kept.bytes;
+  /** Makes the window of a page; if its guessed end is too near, without a guess. */
+  #firstPage(directory: number, asked: PageRequest): Page {
+    const { startAfter, limit, bytesMax } = asked;
+    const wanted = Math.max(WINDOW_NAMES, Math.min(limit, bytesMax / NAME_BYTES_MIN) + 1);
+    const end = this.#guessedEnd(directory, startAfter, GUESS_MARGIN * wanted);
+    let window = this.#window(directory, startAfter, wanted, end);
+    let page = window.page(asked);
+    if (page === null) {
+      window = this.#window(directory, startAfter, wanted, null);
+      page = required(window.page(asked));
     }
-    for (const [other, kept] of this.#kept) {
-      if (this.#kept.size <= KEPT_DIRECTORIES_MAX && bytes <= this.#bytesMax) {
-        break;
+    this.#windows.push(window);
+    if (this.#windows.length > WINDOWS_MAX) this.#windows.shift();
+    return page;
+  }
+
+  /** A name that most likely has `count` others between `startAfter` and itself; null for none. */
+  #guessedEnd(directory: number, startAfter: string, count: number): string | null {
+    const store = this.#store;
+    const behind: string[] = [];
+    let sampled = 0;
+    for (let left = ROWS_SAMPLED; left > 0; left--) {
+      const row = this.#random.below(store.limit);
+      if (!isChild(store, row, directory)) continue;
+      sampled += 1;
+      const name = this.#payloads.name(row);
+      if (name > startAfter) behind.push(name);
+    }
+    const part = count / store.int(directory, INT.childCount);
+    return behind.sort()[Math.ceil(part * sampled)] ?? null;
+  }
+
+  #window(directory: number, after: string, wanted: number, end: string | null): Window {
+    const store = this.#store;
+    const selection = new Selection(this.#payloads, after, wanted, end);
+    const count = store.int(directory, INT.childCount);
+    if (count >= LARGE_FROM && store.limit <= ROWS_PER_CHILD * count) {
+      for (let row = 0; row < store.limit; row++) {
+        if (isChild(store, row, directory)) selection.add(row);
       }
-      this.#kept.delete(other);
-      bytes -= kept.bytes;
+    } else {
+      let child = store.int(directory, INT.firstChild);
+      while (child !== NONE) {
+        selection.add(child);
+        child = store.int(child, INT.nextSibling);
+      }
     }
+    return new Window(directory, after, selection.names.sort(), selection.end);
   }
 }
 
-function cut(names: Iterable<string>, { limit, bytesMax }: PageRequest): Page {
-  const page: string[] = [];
-  let bytes = 0;
-  for (const name of names) {
-    bytes += 4 + Buffer.byteLength(name);
-    if (page.length === limit || (bytes > bytesMax && page.length > 0)) {
-      return { names: page, more: true };
-    }
-    page.push(name);
-  }
-  return { names: page, more: false };
-}
-
-/** The rows that are looked at for children whose names are typical of a directory. */
-const ROWS_SAMPLED = 256;
-/**
- * If there are at most so many rows for each child, all rows are read in the order of memory. A row
- * then takes about two thirds of the time that it takes to follow the link to it.
- */
-const ROWS_PER_CHILD = 1.5;
-
-interface Rows {
-  readonly store: NodeStore;
-  readonly payloads: Payloads;
-}
-
-/**
- * Lists the children of a large directory, divided around the page that is read first.
- *
- * Reading the rows of a million children from memory takes most of the time of a first page, so it
- * is done once: as soon as a child is read, the key of its name (name-prefix.ts) tells whether it
- * belongs before, into or behind the page. Where the page ends is guessed from a few names. A wrong
- * guess leaves more to sort and changes nothing else.
- */
-export function dividedChildren(
-  rows: Rows,
-  node: number,
-  asked: Pick<PageRequest, 'startAfter' | 'limit'>,
-): Children {
-  const { store, payloads } = rows;
-  const { limit } = store;
-  const count = store.int(node, INT.childCount);
-  const sampled = sampledChildren(store, node);
-  const samples = sampled.map((child) => payloads.name(child)).sort();
-  const prefix = new NamePrefix(samples);
-  const around = namesAround(samples, count, asked);
-  // Children that were created in order come part by part. V8 compiles the loop for the parts that
-  // it has seen, and discards that code when the next part begins. So a few children of each part
-  // are divided first.
-  const trial = new Division(payloads, prefix, { count: sampled.length, ...around });
-  for (const child of sampled) trial.add(child);
-  const division = new Division(payloads, prefix, { count, ...around });
-  if (limit <= ROWS_PER_CHILD * count) {
-    for (let row = 0; row < limit; row++) {
-      if (isChild(store, row, node)) division.add(row);
-    }
-  } else {
-    let child = store.int(node, INT.firstChild);
-    while (child !== NONE) {
-      division.add(child);
-      child = store.int(child, INT.nextSibling);
-    }
-  }
-  return division.children();
+function required(page: Page | null): Page {
+  assert(page !== null, 'a window without a guessed end holds its first page');
+  return page;
 }
 
 function isChild(store: NodeStore, row: number, parent: number): boolean {
@@ -189,87 +153,107 @@ function isChild(store: NodeStore, row: number, parent: number): boolean {
   return ints[base + INT.parent] === parent && ((ints[base + INT.shape] ?? 0) & FLAG.free) === 0;
 }
 
-/** A few children, if there are many, from all over: neighbours have similar names. */
-function sampledChildren(store: NodeStore, node: number): number[] {
-  const rows = Array.from({ length: ROWS_SAMPLED }, (_, at) =>
-    Math.floor((at * store.limit) / ROWS_SAMPLED),
-  );
-  return rows.filter((row) => isChild(store, row, node));
-}
-
-/** Names at or before the start of the page and, most likely, behind its end; null is the end. */
-function namesAround(
-  samples: readonly string[],
-  count: number,
-  { startAfter, limit }: Pick<PageRequest, 'startAfter' | 'limit'>,
-): { start: string; end: string | null } {
-  const before = samples.filter((name) => name <= startAfter).length;
-  const within = Math.ceil((limit * samples.length) / count);
-  return { start: samples[before - 1] ?? '', end: samples[before + within + 1] ?? null };
-}
-
-const NO_END: Pivot = { text: '', key: Number.POSITIVE_INFINITY };
-
-/** The children in three parts, one behind the other in the same arrays. */
-class Division {
+/** Selects the names after one and up to another, which moves nearer when they are too many. */
+class Selection {
+  names: string[] = [];
+  /** The last name that is selected; null while no name behind it was met. */
+  end: string | null = null;
   readonly #payloads: Payloads;
-  readonly #prefix: NamePrefix;
-  readonly #nodes: Int32Array;
-  readonly #keys: Float64Array;
-  /** The middle part has the names from `#start` on that are below `#end`. */
-  readonly #start: Pivot;
-  readonly #end: Pivot;
-  /** The middle part is from index `#middle` to before `#free`; the last one is from `#last` on. */
-  #middle = 0;
-  #free = 0;
-  #last: number;
+  readonly #after: string;
+  readonly #wanted: number;
+  #bound: string | null;
+  #chars = 0;
 
-  constructor(
-    payloads: Payloads,
-    prefix: NamePrefix,
-    { count, start, end }: { count: number; start: string; end: string | null },
-  ) {
+  constructor(payloads: Payloads, after: string, wanted: number, bound: string | null) {
     this.#payloads = payloads;
-    this.#prefix = prefix;
-    this.#nodes = new Int32Array(count);
-    this.#keys = new Float64Array(count);
-    this.#start = { text: start, key: prefix.keyOf(start) };
-    this.#end = end === null ? NO_END : { text: end, key: prefix.keyOf(end) };
-    this.#last = count;
+    this.#after = after;
+    this.#wanted = wanted;
+    this.#bound = bound;
   }
 
   add(child: number): void {
-    const key = this.#payloads.keyOf(child, this.#prefix);
-    const nodes = this.#nodes;
-    const keys = this.#keys;
-    let at: number;
-    if (this.#isBelow(child, key, this.#end)) {
-      at = this.#free++;
-      if (this.#isBelow(child, key, this.#start)) {
-        // The first of the middle part makes room and becomes its last.
-        nodes[at] = nodes[this.#middle] ?? NONE;
-        keys[at] = keys[this.#middle] ?? 0;
-        at = this.#middle++;
-      }
-    } else {
-      at = --this.#last;
+    const payloads = this.#payloads;
+    if (this.#bound !== null && payloads.compareName(child, this.#bound) > 0) {
+      this.end = this.#bound;
+      return;
     }
-    nodes[at] = child;
-    keys[at] = key;
+    if (this.#after !== '' && payloads.compareName(child, this.#after) <= 0) return;
+    const name = payloads.name(child);
+    this.names.push(name);
+    this.#chars += name.length;
+    const isFull = this.names.length > CUT_FACTOR * this.#wanted || this.#chars > WINDOW_CHARS_MAX;
+    if (isFull && this.names.length > 1) this.#cut();
   }
 
-  children(): Children {
-    assert(this.#free === this.#last, 'a directory has as many children as it counts');
-    const cuts = [
-      { at: this.#middle, text: this.#start.text },
-      { at: this.#last, text: this.#end.text },
-    ].filter(({ text }) => text !== '');
-    return { prefix: this.#prefix, nodes: this.#nodes, keys: this.#keys, cuts };
+  #cut(): void {
+    const sorted = this.names.sort();
+    let count = 0;
+    this.#chars = 0;
+    for (; count < this.#wanted && this.#chars < WINDOW_CHARS_MAX / 2; count++) {
+      this.#chars += sorted[count]?.length ?? 0;
+    }
+    if (count >= sorted.length) return;
+    this.names = sorted.slice(0, count);
+    this.#bound = sorted[count - 1] ?? null;
+    this.end = this.#bound;
+  }
+}
+
+/** The sorted names of a directory after `#after`: those up to `#end`, or all if it is null. */
+class Window {
+  readonly directory: number;
+  readonly #after: string;
+  readonly #end: string | null;
+  readonly #names: string[];
+  #changes = 0;
+
+  constructor(directory: number, after: string, names: string[], end: string | null) {
+    this.directory = directory;
+    this.#after = after;
+    this.#names = names;
+    this.#end = end;
   }
 
-  /** Mostly the keys decide, and nothing is called. */
-  #isBelow(child: number, key: number, bound: Pivot): boolean {
-    if (key !== bound.key) return key < bound.key;
-    return this.#payloads.compareName(child, bound.text) < 0;
+  /** Whether the name right behind this one is here, if there is any. */
+  has(name: string): boolean {
+    return name >= this.#after && (this.#end === null || name < this.#end);
+  }
+
+  /** Null if the page may go on behind the window. */
+  page({ startAfter, limit, bytesMax }: PageRequest): Page | null {
+    this.#changes = 0;
+    const start = this.#countUpTo(startAfter);
+    let bytes = 0;
+    for (let at = start; at < this.#names.length; at++) {
+      bytes += 4 + Buffer.byteLength(this.#names[at] ?? '');
+      if (at - start === limit || (bytes > bytesMax && at > start)) {
+        return { names: this.#names.slice(start, at), more: true };
+      }
+    }
+    return this.#end === null ? { names: this.#names.slice(start), more: false } : null;
+  }
+
+  /** Returns false if the window is no longer worth its changes. */
+  change(name: string, exists: boolean): boolean {
+    this.#changes += 1;
+    if (this.#changes > CHANGES_MAX) return false;
+    if (name <= this.#after || (this.#end !== null && name > this.#end)) return true;
+    const at = this.#countUpTo(name);
+    if (exists) this.#names.splice(at, 0, name);
+    else this.#names.splice(at - 1, 1);
+    return true;
+  }
+
+  /** The number of names that are not above this one. */
+  #countUpTo(name: string): number {
+    const names = this.#names;
+    let low = 0;
+    let high = names.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((names[middle] ?? '') <= name) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }

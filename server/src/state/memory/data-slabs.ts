@@ -13,7 +13,6 @@
  * Payloads and PayloadCompaction; tree-bytes.ts rounds sizes as it does.
  */
 import { assert, viewOf } from '@rookery/protocol';
-import type { NamePrefix } from './name-prefix.js';
 import { INT, NONE, type NodeStore } from './node-store.js';
 
 const CHUNK_BYTES = 1 << 17;
@@ -215,13 +214,6 @@ export class DataSlabs {
       if (view.getUint8(own + at) !== bytes.getUint8(start + at)) return false;
     }
     return true;
-  }
-
-  /** The key of the name of `size` ASCII bytes, at least one, with which a location begins. */
-  keyAt(location: number, size: number, prefix: NamePrefix): number {
-    if (location < 0) return prefix.keyOfAscii(viewOf(this.#ownBytes(location)), 0, size);
-    const chunk = this.#chunk(location);
-    return prefix.keyOfAscii(chunk.view, (location & SLOT_MASK) * chunk.slotBytes, size);
   }
 
   #chunk(location: number): Chunk {

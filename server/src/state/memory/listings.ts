@@ -11,13 +11,6 @@ import { FLAG, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 import { KeyedRandom, type PathKey } from './path-hash.js';
 import type { Payloads } from './payloads.js';
 
-export interface ListingLimits {
-  /** The bound for the orders that are kept for pages. */
-  readonly pageBytesMax?: number;
-  /** The bound for the encoded lists. */
-  readonly listingBytesMax?: number;
-}
-
 interface ListedDirectory {
   readonly node: number;
   readonly count: number;
@@ -30,14 +23,11 @@ export class Listings {
   readonly bytes: ListedBytes;
   readonly #encoded: EncodedChildren;
 
-  constructor(
-    { store, payloads }: { readonly store: NodeStore; readonly payloads: Payloads },
-    pathKey: PathKey,
-    { pageBytesMax, listingBytesMax }: ListingLimits = {},
-  ) {
-    this.pages = new ChildPages(payloads, new KeyedRandom(pathKey), pageBytesMax);
+  /** `encodedBytesMax` is the bound for the encoded lists. */
+  constructor(store: NodeStore, payloads: Payloads, pathKey: PathKey, encodedBytesMax?: number) {
+    this.pages = new ChildPages(store, payloads, new KeyedRandom(pathKey));
     this.bytes = new ListedBytes(store);
-    this.#encoded = new EncodedChildren(listingBytesMax);
+    this.#encoded = new EncodedChildren(encodedBytesMax);
   }
 
   /**
@@ -67,9 +57,7 @@ export class Listings {
   childChanged(directory: number, child: number, exists: boolean): void {
     this.#encoded.forget(directory);
     this.bytes.childChanged(directory, child, exists);
-    if (this.pages.keeps(directory)) {
-      this.pages.changed(directory, child, exists);
-    }
+    this.pages.changed(directory, child, exists);
   }
 
   /** The directory was deleted; it had no children. */

@@ -8,7 +8,6 @@
 import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs, PayloadCompaction } from './data-slabs.js';
 import type { Hasher, NameBytes } from './hash.js';
-import type { NamePrefix } from './name-prefix.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 
 const ASCII_MAX = 0x7f;
@@ -226,27 +225,6 @@ export class Payloads {
     return this.#slabs.bytes(location).toString(encoding, start, start + size);
   }
 
-  /** Compares the names of two nodes by their code units: below, at or above 0. */
-  compareNames(a: number, b: number): number {
-    const shapeA = this.#store.int(a, INT.shape);
-    const shapeB = this.#store.int(b, INT.shape);
-    if (((shapeA | shapeB) & FLAG.wide) !== 0) return this.compareName(a, this.name(b));
-    const locationA = this.#store.int(a, INT.location);
-    const locationB = this.#store.int(b, INT.location);
-    const bytesA = this.#slabs.bytes(locationA);
-    const bytesB = this.#slabs.bytes(locationB);
-    const atA = this.#slabs.offset(locationA);
-    const atB = this.#slabs.offset(locationB);
-    const sizeA = nameBytesOf(shapeA);
-    const sizeB = nameBytesOf(shapeB);
-    const common = Math.min(sizeA, sizeB);
-    for (let i = 0; i < common; i++) {
-      const difference = (bytesA[atA + i] ?? 0) - (bytesB[atB + i] ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return sizeA - sizeB;
-  }
-
   /** Compares the name of a node with a text by their code units: below, at or above 0. */
   compareName(node: number, text: string): number {
     const shape = this.#store.int(node, INT.shape);
@@ -264,15 +242,6 @@ export class Payloads {
       if (difference !== 0) return difference;
     }
     return length - text.length;
-  }
-
-  /** A number that orders the name among others with the same prefix: see NamePrefix. */
-  keyOf(node: number, prefix: NamePrefix): number {
-    const ints = this.#store.intPage(node);
-    const row = this.#store.intBase(node);
-    const shape = ints[row + INT.shape] ?? 0;
-    if ((shape & FLAG.wide) !== 0) return prefix.keyOf(this.name(node));
-    return this.#slabs.keyAt(ints[row + INT.location] ?? NONE, nameBytesOf(shape), prefix);
   }
 
   /** Writes the name as a jute string. */

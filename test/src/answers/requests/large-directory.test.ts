@@ -1,7 +1,7 @@
 /**
  * A directory whose list of children is larger than a frame is read in pages. With 100,000 names
  * that change meanwhile, each name that stays is listed exactly once, at the leader and at a
- * follower. With more names than a member keeps sorted, each page is selected from all names.
+ * follower. 260,000 names take more windows than a member keeps.
  */
 import {
   CreateFlag,
@@ -22,7 +22,7 @@ import { useClient } from '../../harness/use-client.js';
 import type { Reply, WireClient } from '../../harness/wire-client.js';
 
 const COUNT = 100_000;
-/** More than the server's child-pages.ts keeps sorted. */
+/** More than the windows of the server's child-pages.ts hold together. */
 const HUGE_COUNT = 260_000;
 const CREATES_PER_MULTI = 1_000;
 const LIMIT = 10_000;

@@ -2,8 +2,8 @@
  * Goal: the Tab key of `rookery sh` completes names in a large directory. Method: keys are pressed
  * in tmux, and the screen is read.
  *
- * The times are printed and not judged: that a page looks at few names is what
- * server/src/state/memory/lazy-order.test.ts asserts. To measure, make the directory larger: set
+ * The times are printed and not judged: how many names a page looks at is what
+ * server/src/state/memory/child-pages.test.ts asserts. To measure, make the directory larger: set
  * `ROOKERY_TEST_CHILDREN=1000000`.
  */
 import { it } from 'vitest';
