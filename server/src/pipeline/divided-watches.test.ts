@@ -9,9 +9,9 @@ import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import { NO_NODE } from '../state/tree.js';
 
 const PATHS = 60_000;
-/** Their bytes, with those of their lengths, are 840 KB; a part has 16 KB. */
-const PARTS_MIN = 50;
-const PART_PATHS_MAX = 1_200;
+/** Their bytes, with those of their lengths, are 840 KB; a part has 8 KB. */
+const PARTS_MIN = 100;
+const PART_PATHS_MAX = 600;
 const LISTS = ['dataWatches', 'existWatches', 'childWatches'] as const;
 const LISTS2 = [...LISTS, 'persistentWatches', 'persistentRecursiveWatches'] as const;
 const NOTHING: SetWatches2Request = {
@@ -122,7 +122,7 @@ describe('a setWatches with very many paths', () => {
   });
 
   it('ends its connection where there is no room for all of it', () => {
-    const watchLimits = { watcherBytesMax: 1 << 18, bytesMax: 128 << 20 };
+    const watchLimits = { watcherBytesMax: 1 << 17, bytesMax: 128 << 20 };
     const ensemble = new TestEnsemble({ pipeline: { watchLimits } });
     const client = ensemble.connect();
     send(client, OpCode.setWatches, { existWatches: paths });
