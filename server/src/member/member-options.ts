@@ -35,7 +35,7 @@ import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from '../net/client-port
 import { FourLetterWhitelist } from '../net/four-letter/words.js';
 import type { PeerSecurity, PeerWay } from '../net/peer-admission.js';
 import type { OwnVersions, SharedSettings } from '../net/peer-hello.js';
-import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../net/peer-port.js';
+import { PEER_PORT_DEFAULTS } from '../net/peer-port.js';
 import type { Address } from '../net/transport.js';
 import { IDENTITY_BYTES_MAX } from '../pipeline/identities.js';
 import { EPHEMERALS_PER_PART_MAX } from '../pipeline/session-ends.js';
@@ -124,7 +124,7 @@ export function peerPortOptions(
     readonly instance: string;
     readonly budget: MemoryBudget;
   },
-): PeerPortOptions {
+) {
   const peers = new Map<PeerId, Address>();
   let address: ListenAddress | null = null;
   for (const server of config.servers) {

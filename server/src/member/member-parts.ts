@@ -8,8 +8,8 @@ import { BackupSchedule } from '../driver/backup-schedule.js';
 import type { Counters } from '../driver/counters.js';
 import { DiskSpace, TreeBound } from '../driver/write-bounds.js';
 import type { SummaryView } from '../measures/summary.js';
-import type { PeerPortParts } from '../net/peer-port.js';
-import { PeerPort } from '../net/peer-port.js';
+import type { EnsembleIdentity, StartsView } from '../net/peer-hello.js';
+import { type PeerHandler, PeerPort } from '../net/peer-port.js';
 import { ServerStats } from '../net/server-stats.js';
 import type { Timer, Timers } from '../net/timers.js';
 import { Pipeline } from '../pipeline/pipeline.js';
@@ -69,17 +69,17 @@ function identityOf(bytes: Uint8Array): number {
 
 export function newPeerPort(
   parts: MemberParts,
-  {
-    limits,
-    ...given
-  }: Pick<PeerPortParts, 'starts' | 'handler' | 'identity'> & {
-    readonly limits: DerivedLimits;
+  limits: DerivedLimits,
+  given: {
+    readonly starts: StartsView;
+    readonly handler: PeerHandler;
+    readonly identity: () => EnsembleIdentity;
   },
 ): PeerPort {
   const { config, options, surroundings } = parts;
   return new PeerPort({
     ...given,
-    options: peerPortOptions(config, options, { ...parts, limits }),
+    ...peerPortOptions(config, options, { ...parts, limits }),
     transport: surroundings.transport,
     timers: surroundings.timers,
     random: () => surroundings.random(),

@@ -51,8 +51,8 @@ export class MemberSecurity {
     const { secretFile, tls: peerSettings } = peers ?? {};
     const secrets = secretFile === undefined ? null : watchedPeerSecrets(secretFile, to);
     const peerTls =
-      peerSettings === undefined ? null : new PeerTls({ settings: peerSettings, ...to });
-    const clientTls = tls === null ? null : new ClientTls({ settings: tls, ...to });
+      peerSettings === undefined ? null : new PeerTls(peerSettings, logger, to.timers);
+    const clientTls = tls === null ? null : new ClientTls(tls, logger, to.timers);
     const users = sasl === null ? null : watchedUsers(sasl.usersFile, to);
     this.#followed = [secrets, peerTls, clientTls, users].filter((one) => one !== null);
     this.surroundings = {

@@ -203,8 +203,7 @@ export class Member {
     });
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
     this.#periodic = [disk, bounds.diskSpace, backups, windows];
-    this.#peerPort = newPeerPort(parts, {
-      limits,
+    this.#peerPort = newPeerPort(parts, limits, {
       starts,
       handler: this.#driver.peers,
       identity: () => {

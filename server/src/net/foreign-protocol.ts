@@ -1,8 +1,8 @@
 /**
- * What a stream is that begins with the bytes of another protocol than its port's: TLS, HTTP, a
- * four-letter word, or a message that belongs to another port of Rookery's or ZooKeeper's. Says
- * what came and what to do, for the log. Decides nothing: the ports refuse these bytes anyway.
- * Called by the client port and by peer links.
+ * Recognizes streams of another protocol by their first bytes: TLS, HTTP, a four-letter word, or a
+ * message for another port of Rookery or ZooKeeper. Returns a sentence for the log: what came, and
+ * what to do. Decides nothing: the ports refuse these bytes anyway. Called by the client port and
+ * by peer links.
  */
 import { isFourLetterWord } from '../config/four-letter-words.js';
 
@@ -12,7 +12,8 @@ export const FOREIGN_BYTES = 8;
 type Foreign = 'tls' | 'tlsAlert' | 'http' | 'word' | 'election' | 'learner' | 'client' | 'member';
 
 const TLS_ALERT = 0x15;
-const TLS_HANDSHAKE = 0x16;
+/** The first byte of a TLS handshake; as the length of a frame it would mean 369 MB. */
+export const TLS_HANDSHAKE = 0x16;
 const TLS_MAJOR = 3;
 const HTTP: readonly string[] = [
   ...['GET ', 'HEAD', 'POST', 'PUT ', 'DELE', 'OPTI', 'PATC', 'TRAC', 'CONN', 'PRI ', 'HTTP'],
@@ -49,12 +50,12 @@ const AT_CLIENT_PORT: Readonly<Record<Foreign, string | null>> = {
 
 /** Takes the beginning of a stream; null for what belongs to the port or is not known. */
 export function foreignAtPeerPort(first: Uint8Array): string | null {
-  return said(first, AT_PEER_PORT);
+  return sentenceFor(first, AT_PEER_PORT);
 }
 
 /** The same at the client port. */
 export function foreignAtClientPort(first: Uint8Array): string | null {
-  return said(first, AT_CLIENT_PORT);
+  return sentenceFor(first, AT_CLIENT_PORT);
 }
 
 /** Whether it is the beginning of a TLS handshake. */
@@ -62,7 +63,7 @@ export function isTlsHandshake([type, version]: Uint8Array): boolean {
   return type === TLS_HANDSHAKE && version === TLS_MAJOR;
 }
 
-function said(first: Uint8Array, texts: typeof AT_PEER_PORT): string | null {
+function sentenceFor(first: Uint8Array, texts: typeof AT_PEER_PORT): string | null {
   const foreign = foreignIn(first);
   const text = foreign === null ? null : texts[foreign];
   return text === null ? null : `what came is ${text}`;

@@ -1,10 +1,10 @@
 /**
- * Admission at the peer port: how a connection proves to be a member's, before its hello.
+ * Admission at the peer port: a connection proves that it is a member's before its hello.
  *
- * Owns the accepted links that are not admitted yet, which have a bound, and every exchange of
- * proofs that is under way. Before a proof nothing is read but a few short frames in the order of
- * `peer-authentication.ts`; the link has a deadline for them. Which ways are open is the operator's
- * decision; a dialler tries one after the other until it is let in. The port judges hellos and
+ * Owns the accepted links that are not admitted yet, which are bounded, and every exchange of
+ * proofs that is under way. Before a proof, only a few short frames are read, in the order of
+ * `peer-authentication.ts` and before a deadline. The operator decides which ways are open; a
+ * dialler tries one after the other until it is let in. The port judges hellos, sends refusals, and
  * never sees what does not pass here. Called by PeerPort.
  */
 import type { ConnectionOptions } from 'node:tls';
@@ -13,19 +13,19 @@ import { encodePeerFrame, type LinkMessage, NONCE_BYTES } from '@rookery/protoco
 import { FairSlots } from './fair-slots.js';
 import {
   AcceptorAuthentication,
-  type AuthenticationParts,
   DiallerAuthentication,
   type PeerAuthentication,
+  type Prover,
 } from './peer-authentication.js';
 import { certificateProblem } from './peer-certificate.js';
 import { NEEDS_PROOF, type PeerLink } from './peer-link.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
-import { type ListenTls, TlsDialError } from './transport.js';
+import { type Address, type ListenTls, TlsDialError } from './transport.js';
 import type { PeerTls } from './watched-tls.js';
 
 /**
  * `tls`: both sides have certificates with the names of members. `secret`: both prove that they
- * know one. `none`: whoever comes is believed.
+ * know one. `none`: every hello is believed.
  */
 export type PeerWay = 'tls' | 'secret' | 'none';
 
@@ -36,42 +36,49 @@ export interface PeerSecurity {
   readonly secrets: () => readonly Uint8Array[];
   readonly randomBytes: (count: number) => Uint8Array;
   /** Null unless that way is open. */
-  readonly tls: Pick<PeerTls, 'acceptor' | 'dialOptions' | 'ensemble'> | null;
+  readonly tls: PeerTls | null;
 }
 
-export interface PeerAdmissionParts {
+/** The member that admits others. */
+export interface AdmittingMember {
   readonly id: PeerId;
+  /** The other members in the config file. */
+  readonly peers: ReadonlyMap<PeerId, Address>;
   readonly security: PeerSecurity;
-  readonly ensembleId: () => string;
-  /** Returns the host of another member in the config file; null for a stranger. */
-  readonly hostOf: (peer: PeerId) => string | null;
   /** Accepted links that are not admitted, at least one. Their places are those of FairSlots. */
   readonly unprovenMax: number;
-  readonly rateLimited: RateLimitedLog;
-  /** Tells both sides; `peer` is who the other one claims to be, 0 if it does not say. */
-  refuse(link: PeerLink, peer: PeerId, reason: string): void;
+  identity(): { readonly ensembleId: string };
 }
 
-/** Enough for any frame of the exchange. A stranger cannot make a member read more. */
+/** A link does not pass. `peer` is the id that the other side claims, 0 if it claims none. */
+interface Refusal {
+  readonly kind: 'refused';
+  readonly peer: PeerId;
+  readonly reason: string;
+}
+
+/** Enough for any frame of the exchange, and all that a stranger can make a member buffer. */
 export const PROOF_BYTES_MAX = 512;
 
 const KNOWS_NO_PROOF = 'this member has no secret: set peerAuth in the file of both members';
 
 export class PeerAdmission {
-  readonly #parts: PeerAdmissionParts;
+  readonly #member: AdmittingMember;
+  readonly #rateLimited: RateLimitedLog;
   readonly #unproven: FairSlots<PeerLink>;
   readonly #exchanges = new Map<PeerLink, PeerAuthentication>();
-  /** How many ways to each member were tried in vain since it was connected last. */
+  /** How many ways to each member have failed since it was last connected. */
   readonly #failures = new Map<PeerId, number>();
 
-  constructor(parts: PeerAdmissionParts) {
-    this.#parts = parts;
-    this.#unproven = new FairSlots(parts.unprovenMax);
+  constructor(member: AdmittingMember, rateLimited: RateLimitedLog) {
+    this.#member = member;
+    this.#rateLimited = rateLimited;
+    this.#unproven = new FairSlots(member.unprovenMax);
   }
 
-  /** Whether whoever connects must prove itself before its hello. */
+  /** Whether a connection must prove itself before its hello. */
   get needsProof(): boolean {
-    return !this.#parts.security.ways.includes('none');
+    return !this.#member.security.ways.includes('none');
   }
 
   /**
@@ -82,19 +89,19 @@ export class PeerAdmission {
     const evicted = this.#unproven.add(link);
     if (evicted === null) return;
     const facts = { remote: evicted.remote, unproven: this.#unproven.size };
-    this.#parts.rateLimited.warn('peer.too_many_unproven', facts);
+    this.#rateLimited.warn('peer.too_many_unproven', facts);
     evicted.drop('newer strangers came');
   }
 
   /** How the member is dialled next. */
   wayTo(peer: PeerId): PeerWay {
-    const { ways } = this.#parts.security;
+    const { ways } = this.#member.security;
     return ways[(this.#failures.get(peer) ?? 0) % ways.length] ?? 'none';
   }
 
   /** The listener's TLS; undefined where it has none. */
   get listenTls(): ListenTls | undefined {
-    const { tls, ways } = this.#parts.security;
+    const { tls, ways } = this.#member.security;
     if (tls === null) return undefined;
     return { acceptor: tls.acceptor, allowsPlain: ways.some((way) => way !== 'tls') };
   }
@@ -102,7 +109,7 @@ export class PeerAdmission {
   /** How the member is dialled next; null for without TLS. */
   dialTls(peer: PeerId): ConnectionOptions | null {
     const isNext = this.wayTo(peer) === 'tls';
-    return isNext ? (this.#parts.security.tls?.dialOptions() ?? null) : null;
+    return isNext ? (this.#member.security.tls?.dialOptions() ?? null) : null;
   }
 
   /** A connection that comes up and whose TLS fails is tried in the next way. */
@@ -113,36 +120,33 @@ export class PeerAdmission {
   /** The first frame to a member that was dialled; null where that is the hello. */
   onDialled(link: PeerLink, peer: PeerId, way: PeerWay): Uint8Array | null {
     if (way === 'none' || link.certificate !== null) return null;
-    const exchange = new DiallerAuthentication(this.#authenticationParts(), peer);
+    const exchange = new DiallerAuthentication(this.#prover(), peer);
     this.#exchanges.set(link, exchange);
     return encodePeerFrame(exchange.claim);
   }
 
   /**
-   * Takes what comes on a link before its hello is awaited. Returns a hello that is to be judged as
-   * it is, `proven` when the proofs are complete, and null otherwise.
+   * Handles a message that arrives before the hello is awaited. Returns a hello for the port to
+   * judge, `proven` when the proofs are complete, a refusal for the port to send, or null.
    */
-  onMessage(link: PeerLink, message: LinkMessage): Hello | 'proven' | null {
-    const { security } = this.#parts;
+  onMessage(link: PeerLink, message: LinkMessage): Hello | 'proven' | Refusal | null {
+    const { security } = this.#member;
     let exchange = this.#exchanges.get(link);
     if (exchange === undefined) {
       if (message.kind === 'hello' && link.certificate !== null) {
-        return this.isNamed(link, message.id) ? this.#admitted(link, message) : null;
+        const problem = this.certificateProblem(link, message.id);
+        return problem === null ? this.#admitted(link, message) : refused(message.id, problem);
       }
       if (message.kind === 'hello' && !this.needsProof) {
         link.awaitHello(null);
         return message;
       }
-      if (message.kind === 'claim' && !security.ways.includes('secret')) {
-        this.#parts.refuse(link, message.id, KNOWS_NO_PROOF);
-        return null;
-      }
       if (message.kind !== 'claim') {
         const reason = this.needsProof ? NEEDS_PROOF : `a ${message.kind} comes before the hello`;
-        this.#parts.refuse(link, 0, reason);
-        return null;
+        return refused(0, reason);
       }
-      exchange = new AcceptorAuthentication(this.#authenticationParts());
+      if (!security.ways.includes('secret')) return refused(message.id, KNOWS_NO_PROOF);
+      exchange = new AcceptorAuthentication(this.#prover());
       this.#exchanges.set(link, exchange);
     }
     return this.#advance(link, exchange, message);
@@ -161,14 +165,12 @@ export class PeerAdmission {
     if (!wasUp && link.dialled !== null) this.#failed(link.dialled);
   }
 
-  /** Whether the certificate at the other end is that of this member; refuses the link if not. */
-  isNamed(link: PeerLink, id: PeerId): boolean {
-    const { certificate } = link;
-    if (certificate === null) return true;
-    const ensemble = this.#parts.security.tls?.ensemble ?? null;
-    const problem = certificateProblem(certificate, { id, ensemble, host: this.#parts.hostOf(id) });
-    if (problem !== null) this.#parts.refuse(link, id, problem);
-    return problem === null;
+  /** Why the certificate at the other end is not that of this member; null if it is. */
+  certificateProblem({ certificate }: PeerLink, id: PeerId): string | null {
+    if (certificate === null) return null;
+    const { peers, security } = this.#member;
+    const ensemble = security.tls?.ensemble ?? null;
+    return certificateProblem(certificate, { id, ensemble, host: peers.get(id)?.host ?? null });
   }
 
   #admitted(link: PeerLink, hello: Hello): Hello | null {
@@ -181,12 +183,15 @@ export class PeerAdmission {
     this.#failures.set(peer, (this.#failures.get(peer) ?? 0) + 1);
   }
 
-  #advance(link: PeerLink, exchange: PeerAuthentication, message: LinkMessage): 'proven' | null {
+  #advance(
+    link: PeerLink,
+    exchange: PeerAuthentication,
+    message: LinkMessage,
+  ): 'proven' | Refusal | null {
     const step = exchange.next(message);
     if (step.kind === 'refused') {
       this.#exchanges.delete(link);
-      this.#parts.refuse(link, message.kind === 'claim' ? message.id : 0, step.reason);
-      return null;
+      return refused(message.kind === 'claim' ? message.id : 0, step.reason);
     }
     if (step.answer !== null) link.write(encodePeerFrame(step.answer));
     if (step.kind === 'answer') return null;
@@ -196,9 +201,14 @@ export class PeerAdmission {
     return link.phase === 'hello' ? 'proven' : null;
   }
 
-  #authenticationParts(): AuthenticationParts {
-    const { id, security, ensembleId } = this.#parts;
+  #prover(): Prover {
+    const { id, security } = this.#member;
     const nonce = security.randomBytes(NONCE_BYTES);
+    const ensembleId = () => this.#member.identity().ensembleId;
     return { id, ensembleId, secrets: security.secrets(), nonce };
   }
+}
+
+function refused(peer: PeerId, reason: string): Refusal {
+  return { kind: 'refused', peer, reason };
 }

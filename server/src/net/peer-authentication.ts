@@ -1,8 +1,8 @@
 /**
- * How two members prove to each other that both know a secret, before their hellos.
+ * Two members prove to each other that both know a secret, before their hellos.
  *
  * The dialler claims an id, the accepting side answers with a challenge, the dialler proves itself
- * first, and then the accepting side does: whoever only connects is sent random bytes and nothing
+ * first, and then the accepting side does: a stranger that connects gets random bytes and nothing
  * else. A proof is an HMAC-SHA-256 code over the sender's role, both ids, both nonces and the
  * ensemble ids, so a recorded one is worthless on any other link, in the other direction, and for
  * another member. The codes protect this exchange, not what is sent on the link afterwards: that
@@ -26,7 +26,7 @@ export interface ProvenPeer {
   readonly ensembleId: string | null;
 }
 
-/** Its ensemble may have changed since it has proved itself; then it comes again. */
+/** A member whose ensemble has changed since its proof connects again. */
 export function isProvenBy(proven: ProvenPeer, { id, ensembleId }: Hello): boolean {
   return proven.id === id && (proven.ensembleId ?? ensembleId) === ensembleId;
 }
@@ -38,13 +38,14 @@ export type AuthenticationStep =
   /** The reason tells a stranger nothing. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-export interface AuthenticationParts {
+/** One side of an exchange, by what it proves itself. */
+export interface Prover {
   readonly id: PeerId;
   /** Read when this side proves itself; '' before the member has one. */
   readonly ensembleId: () => string;
   /** At least one; the dialler sends a code by each of them. */
   readonly secrets: readonly Uint8Array[];
-  /** NONCE_BYTES random bytes, for this link alone. */
+  /** NONCE_BYTES random bytes, for this link only. */
   readonly nonce: Uint8Array;
 }
 
@@ -52,7 +53,7 @@ export interface PeerAuthentication {
   next(message: LinkMessage): AuthenticationStep;
 }
 
-/** Everything that a code covers, but for the role of who proves itself. */
+/** Everything that a code covers, except the role of its sender. */
 interface Exchange {
   readonly dialler: PeerId;
   readonly acceptor: PeerId;
@@ -70,14 +71,14 @@ const WRONG_SECRET = 'the secrets of the two members differ: check the files of 
 /** The exchange as seen by the side that dials `dialled`; its first frame is the claim. */
 export class DiallerAuthentication implements PeerAuthentication {
   readonly claim: Claim;
-  readonly #parts: AuthenticationParts;
+  readonly #own: Prover;
   readonly #dialled: PeerId;
   #exchange: Exchange | null = null;
 
-  constructor(parts: AuthenticationParts, dialled: PeerId) {
-    this.#parts = parts;
+  constructor(own: Prover, dialled: PeerId) {
+    this.#own = own;
     this.#dialled = dialled;
-    this.claim = { kind: 'claim', id: parts.id, to: dialled, nonce: parts.nonce };
+    this.claim = { kind: 'claim', id: own.id, to: dialled, nonce: own.nonce };
   }
 
   next(message: LinkMessage): AuthenticationStep {
@@ -88,12 +89,12 @@ export class DiallerAuthentication implements PeerAuthentication {
   }
 
   #onChallenge({ nonce }: Challenge): AuthenticationStep {
-    const { id, secrets } = this.#parts;
-    const ensembleId = this.#parts.ensembleId();
+    const { id, secrets } = this.#own;
+    const ensembleId = this.#own.ensembleId();
     const exchange = {
       dialler: id,
       acceptor: this.#dialled,
-      diallerNonce: this.#parts.nonce,
+      diallerNonce: this.#own.nonce,
       acceptorNonce: nonce,
       diallerEnsemble: ensembleId,
       acceptorEnsemble: '',
@@ -105,7 +106,7 @@ export class DiallerAuthentication implements PeerAuthentication {
 
   #onProof({ ensembleId, codes }: Proof, sent: Exchange): AuthenticationStep {
     const exchange = { ...sent, acceptorEnsemble: ensembleId };
-    const matching = matchingSecret(this.#parts.secrets, codes, 'acceptor', exchange);
+    const matching = matchingSecret(this.#own.secrets, codes, 'acceptor', exchange);
     if (matching === null) return { kind: 'refused', reason: WRONG_SECRET };
     return { kind: 'proven', peer: { id: this.#dialled, ensembleId }, answer: null };
   }
@@ -113,11 +114,11 @@ export class DiallerAuthentication implements PeerAuthentication {
 
 /** The exchange as seen by the side that was dialled. */
 export class AcceptorAuthentication implements PeerAuthentication {
-  readonly #parts: AuthenticationParts;
+  readonly #own: Prover;
   #claim: Claim | null = null;
 
-  constructor(parts: AuthenticationParts) {
-    this.#parts = parts;
+  constructor(own: Prover) {
+    this.#own = own;
   }
 
   next(message: LinkMessage): AuthenticationStep {
@@ -128,7 +129,7 @@ export class AcceptorAuthentication implements PeerAuthentication {
   }
 
   #onClaim(claim: Claim): AuthenticationStep {
-    const { id, nonce } = this.#parts;
+    const { id, nonce } = this.#own;
     if (claim.to !== id || claim.id === id) {
       return { kind: 'refused', reason: 'another member is dialled: check the addresses' };
     }
@@ -137,7 +138,7 @@ export class AcceptorAuthentication implements PeerAuthentication {
   }
 
   #onProof({ ensembleId, codes }: Proof, claim: Claim): AuthenticationStep {
-    const { id, secrets, nonce } = this.#parts;
+    const { id, secrets, nonce } = this.#own;
     const exchange = {
       dialler: claim.id,
       acceptor: id,
@@ -148,9 +149,9 @@ export class AcceptorAuthentication implements PeerAuthentication {
     };
     const secret = matchingSecret(secrets, codes, 'dialler', exchange);
     if (secret === null) return { kind: 'refused', reason: WRONG_SECRET };
-    const own = this.#parts.ensembleId();
-    const code = codeOf(secret, 'acceptor', { ...exchange, acceptorEnsemble: own });
-    const answer: Proof = { kind: 'proof', ensembleId: own, codes: [code] };
+    const acceptorEnsemble = this.#own.ensembleId();
+    const code = codeOf(secret, 'acceptor', { ...exchange, acceptorEnsemble });
+    const answer: Proof = { kind: 'proof', ensembleId: acceptorEnsemble, codes: [code] };
     return { kind: 'proven', peer: { id: claim.id, ensembleId }, answer };
   }
 }

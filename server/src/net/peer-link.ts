@@ -24,38 +24,28 @@ import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
-/** `proving`: nobody has proved anything, and what is read is short. */
-export type LinkPhase = 'proving' | 'hello' | 'up' | 'down';
+/** `proving`: the other side has not proved who it is yet, and only short frames are read. */
+type LinkPhase = 'proving' | 'hello' | 'up' | 'down';
 
-export interface LinkLimits {
-  readonly frameBytesMax: number;
-  readonly queueBytesMax: number;
-  readonly helloTimeoutMs: number;
-}
-
+/** A link's port. */
 export interface LinkOwner {
+  /** The largest frame of a link that is up. */
+  readonly frameBytesMax: number;
+  /** Bytes that may be queued on a link before it is dropped. */
+  readonly queueBytesMax: number;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** For events that strangers can cause as often as they like. */
+  readonly rateLimited: RateLimitedLog;
   /** Receives one frame, as a copy that belongs to the receiver. */
   onFrame(link: PeerLink, frame: Uint8Array): void;
   onClosed(link: PeerLink): void;
 }
 
-export interface PeerLinkParts {
-  readonly number: number;
-  readonly stream: ByteStream;
-  /** The member that was dialled; null if the stream was accepted. */
-  readonly dialled: PeerId | null;
-  /** The largest frame before there is a proof; null where the link begins with the hellos. */
-  readonly proofBytesMax: number | null;
-  readonly limits: LinkLimits;
-  readonly timers: Timers;
-  readonly logger: Logger;
-  /** For events that strangers can cause as often as they like. */
-  readonly rateLimited: RateLimitedLog;
-  readonly owner: LinkOwner;
-}
-
-/** Enough for any hello. Whoever has not said one cannot make a member buffer more. */
+/** Enough for any hello. A stranger that has not sent one cannot make a member buffer more. */
 export const HELLO_BYTES_MAX = 4096;
+/** How long the other side may take until its hello, and to close a link that is refused. */
+const HELLO_TIMEOUT_MS = 2_000;
 export const NEEDS_PROOF =
   'members prove here who they are: set peerAuth in the file of both members';
 /**
@@ -76,7 +66,9 @@ export class PeerLink {
   /** When bytes were last received, in monotonic ms. */
   heardAtMs: number;
 
-  readonly #parts: PeerLinkParts;
+  readonly #owner: LinkOwner;
+  readonly #stream: ByteStream;
+  readonly #proofBytesMax: number | null;
   readonly #reader: FrameReader;
   #phase: LinkPhase;
   #proven: ProvenPeer | null = null;
@@ -89,21 +81,35 @@ export class PeerLink {
   #first: Uint8Array = new Uint8Array(0);
   #deadline: Timer | null;
 
-  constructor(parts: PeerLinkParts) {
-    this.#parts = parts;
-    this.number = parts.number;
-    this.dialled = parts.dialled;
-    this.remote = addressText(parts.stream.remoteAddress, parts.stream.remotePort);
-    this.group = addressGroup(parts.stream.remoteAddress);
-    this.heardAtMs = parts.timers.nowMs();
-    this.#phase = parts.proofBytesMax === null ? 'hello' : 'proving';
-    this.#reader = new FrameReader(parts.proofBytesMax ?? this.#helloBytesMax);
-    this.#deadline = parts.timers.after(parts.limits.helloTimeoutMs, () => this.#onDeadline());
+  /**
+   * `dialled` is the member that was dialled, or null if the stream was accepted. `proofBytesMax`
+   * is the largest frame before there is a proof, or null where the link begins with the hellos.
+   */
+  constructor(
+    owner: LinkOwner,
+    stream: ByteStream,
+    link: {
+      readonly number: number;
+      readonly dialled: PeerId | null;
+      readonly proofBytesMax: number | null;
+    },
+  ) {
+    this.#owner = owner;
+    this.#stream = stream;
+    this.#proofBytesMax = link.proofBytesMax;
+    this.number = link.number;
+    this.dialled = link.dialled;
+    this.remote = addressText(stream.remoteAddress, stream.remotePort);
+    this.group = addressGroup(stream.remoteAddress);
+    this.heardAtMs = owner.timers.nowMs();
+    this.#phase = link.proofBytesMax === null ? 'hello' : 'proving';
+    this.#reader = new FrameReader(link.proofBytesMax ?? this.#helloBytesMax);
+    this.#deadline = owner.timers.after(HELLO_TIMEOUT_MS, () => this.#onDeadline());
   }
 
   /** The accepting side sends more right after its hello, the dialler waits for the answer. */
   get #helloBytesMax(): number {
-    return this.dialled !== null ? this.#parts.limits.frameBytesMax : HELLO_BYTES_MAX;
+    return this.dialled !== null ? this.#owner.frameBytesMax : HELLO_BYTES_MAX;
   }
 
   get phase(): LinkPhase {
@@ -112,7 +118,7 @@ export class PeerLink {
 
   /** The other end's certificate, verified; null where the link has no TLS. */
   get certificate(): Uint8Array | null {
-    return this.#parts.stream.secured?.certificate ?? null;
+    return this.#stream.secured?.certificate ?? null;
   }
 
   /** What the other end has proved to be; null if that was not asked for. */
@@ -141,11 +147,11 @@ export class PeerLink {
 
   /** Bytes that the kernel has not taken yet: those of the queue and of the stream. */
   get queuedBytes(): number {
-    return this.#queue.bytes + this.#parts.stream.bufferedBytes;
+    return this.#queue.bytes + this.#stream.bufferedBytes;
   }
 
   open(): void {
-    this.#parts.stream.handle({
+    this.#stream.handle({
       onData: (chunk) => this.#onData(chunk),
       onEnd: () => this.drop(this.#closedBecause('the other side ended the link')),
       onDrain: () => this.flush(),
@@ -155,7 +161,7 @@ export class PeerLink {
 
   /** Writes a frame at once: one of the exchange of proofs, or a hello. Nothing is queued yet. */
   write(frame: Uint8Array): void {
-    if (this.#phase !== 'down') this.#parts.stream.write(frame);
+    if (this.#phase !== 'down') this.#stream.write(frame);
   }
 
   /** What had to be proved is proved, or nothing had to be. The hello is next. */
@@ -176,7 +182,7 @@ export class PeerLink {
     this.#deadline?.cancel();
     this.#deadline = null;
     if (this.dialled !== null || this.#hasMore('sent more before its hello was answered')) return;
-    this.#reader.frameBytesMax = this.#parts.limits.frameBytesMax;
+    this.#reader.frameBytesMax = this.#owner.frameBytesMax;
   }
 
   #hasMore(reason: string): boolean {
@@ -192,10 +198,10 @@ export class PeerLink {
   enqueue(frame: Uint8Array, isUrgent = false): void {
     if (this.#phase === 'down') return;
     this.#queue.push(frame, isUrgent);
-    const { queueBytesMax } = this.#parts.limits;
+    const { queueBytesMax } = this.#owner;
     if (this.queuedBytes <= queueBytesMax) return;
     const facts = { peer: this.#peer, link: this.number, queuedBytes: this.queuedBytes };
-    this.#parts.logger.warn({ ...facts, queueBytesMax }, 'peer.queue_overflow');
+    this.#owner.logger.warn({ ...facts, queueBytesMax }, 'peer.queue_overflow');
     this.drop('reads too slowly: its queue is full');
   }
 
@@ -204,7 +210,7 @@ export class PeerLink {
    * the rest follows on 'drain'. This bounds what an urgent frame cannot overtake.
    */
   flush(): void {
-    const { stream } = this.#parts;
+    const stream = this.#stream;
     while (this.#queue.bytes > 0 && stream.bufferedBytes < HANDED_BYTES_MAX) {
       const pieces = this.#queue.take(HANDED_BYTES_MAX);
       if (pieces.length > 1 && stream.writePieces !== undefined) stream.writePieces(pieces);
@@ -215,17 +221,16 @@ export class PeerLink {
   /** Sends the reason and closes, without a reset that would lose the reason. */
   refuse(reason: string, isLasting: boolean): void {
     if (this.#phase === 'down') return;
-    this.#parts.stream.write(encodePeerFrame({ kind: 'refuse', reason, isLasting }));
-    this.#parts.stream.end();
+    this.#stream.write(encodePeerFrame({ kind: 'refuse', reason, isLasting }));
+    this.#stream.end();
     this.#goDown(`refused: ${reason}`);
-    const { timers, limits, stream } = this.#parts;
-    this.#deadline = timers.after(limits.helloTimeoutMs, () => stream.destroy());
+    this.#deadline = this.#owner.timers.after(HELLO_TIMEOUT_MS, () => this.#stream.destroy());
   }
 
   /** Closes at once. Only the first reason is reported. */
   drop(reason: string): void {
     this.#goDown(reason);
-    this.#parts.stream.destroy();
+    this.#stream.destroy();
   }
 
   #goDown(reason: string): void {
@@ -239,8 +244,8 @@ export class PeerLink {
 
   #onData(chunk: Uint8Array): void {
     if (this.#phase === 'down') return;
-    this.heardAtMs = this.#parts.timers.nowMs();
-    // Whoever has a certificate begins with its hello.
+    this.heardAtMs = this.#owner.timers.nowMs();
+    // A member with a certificate begins with its hello.
     if (this.#phase === 'proving' && this.certificate !== null) {
       this.#reader.frameBytesMax = HELLO_BYTES_MAX;
     }
@@ -249,7 +254,7 @@ export class PeerLink {
     }
     this.#reader.push(chunk);
     for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) {
-      this.#parts.owner.onFrame(this, frame);
+      this.#owner.onFrame(this, frame);
     }
     this.#reader.giveBack();
   }
@@ -262,9 +267,8 @@ export class PeerLink {
       if (!(error instanceof FrameError)) throw error;
       const problem = this.#reportGarbage(error.message);
       // A member without peerAuth begins with its hello: too long where it must prove itself.
-      const { proofBytesMax } = this.#parts;
-      const isProving = this.#phase === 'proving' && (proofBytesMax ?? 0) < HELLO_BYTES_MAX;
-      // Bytes that are no TLS tell who dials with TLS that there is none.
+      const isProving = this.#phase === 'proving' && (this.#proofBytesMax ?? 0) < HELLO_BYTES_MAX;
+      // A plain answer shows a dialler that uses TLS that this port has none.
       if (isTlsHandshake(this.#first)) this.refuse(problem, false);
       else if (isProving && problem === error.message) this.refuse(NEEDS_PROOF, false);
       else this.drop('garbage');
@@ -283,13 +287,13 @@ export class PeerLink {
     const foreign = this.#phase === 'up' ? null : foreignAtPeerPort(this.#first);
     const problem = foreign ?? garbled;
     const facts = { peer: this.dialled ?? this.#peer, remote: this.remote, problem };
-    this.#parts.rateLimited.warn('peer.garbage', facts);
+    this.#owner.rateLimited.warn('peer.garbage', facts);
     return problem;
   }
 
   #onDeadline(): void {
     const facts = { remote: this.remote, dialled: this.dialled };
-    this.#parts.rateLimited.warn('peer.hello_timeout', facts);
+    this.#owner.rateLimited.warn('peer.hello_timeout', facts);
     this.drop('no hello in time');
   }
 
@@ -299,7 +303,7 @@ export class PeerLink {
     );
     // refuse() leaves one that closes the stream.
     this.#deadline?.cancel();
-    this.#parts.owner.onClosed(this);
+    this.#owner.onClosed(this);
   }
 
   /** With TLS 1.3 only the other side knows why it does not accept a certificate. */

@@ -1,11 +1,11 @@
 /**
- * The port through which members communicate, with at most one link for each pair.
+ * The port through which members communicate, with at most one link per pair.
  *
  * Owns the listener, the diallers and every link. The member with the higher id dials; one with a
  * lower id connects once when it starts, to end the dialler's back-off. A link is up when both
  * hellos are accepted; PeerHandler has the order of its events. Messages are sent in `flush()`.
- * The port decides who may connect, and encodes and decodes messages. Of their content it looks
- * only at what members say before a link is up, and at whether a message is a ping. Driven by the
+ * The port decides who may connect, and encodes and decodes messages. It looks into messages only
+ * before a link is up, and to see whether one is a ping. Driven by the
  * driver.
  */
 
@@ -28,7 +28,7 @@ import {
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../config/addresses.js';
 import { ListenError } from './listen-error.js';
-import { PeerAdmission, type PeerSecurity, PROOF_BYTES_MAX } from './peer-admission.js';
+import { type AdmittingMember, PeerAdmission, PROOF_BYTES_MAX } from './peer-admission.js';
 import { isProvenBy } from './peer-authentication.js';
 import {
   type EnsembleIdentity,
@@ -40,50 +40,47 @@ import {
   type SharedSettings,
   type StartsView,
 } from './peer-hello.js';
-import { HELLO_BYTES_MAX, PeerLink } from './peer-link.js';
+import { HELLO_BYTES_MAX, type LinkOwner, PeerLink } from './peer-link.js';
 import { RateLimitedLog, RepeatedTroubles } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
-interface PeerLimits {
-  readonly frameBytesMax: number;
-  /** Bytes that may be queued on a link before it is dropped. */
-  readonly queueBytesMax: number;
-  /** The time limit for a hello, in ms. */
-  readonly helloTimeoutMs: number;
-  readonly dialTimeoutMs: number;
-  /** Accepted connections that are not admitted yet. The oldest makes room for the newest. */
-  readonly unprovenMax: number;
-  readonly backoffMinMs: number;
-  readonly backoffMaxMs: number;
-}
-
-export const PEER_PORT_DEFAULTS: PeerLimits = {
-  frameBytesMax: 32 << 20,
-  queueBytesMax: 64 << 20,
-  helloTimeoutMs: 2_000,
-  dialTimeoutMs: 1_000,
-  unprovenMax: 128,
-  backoffMinMs: 50,
-  backoffMaxMs: 1_000,
-};
-
-export interface PeerPortOptions extends PeerLimits {
-  readonly id: PeerId;
+/** A member's end of its links, and what it is made of. */
+export interface LinkedMember extends AdmittingMember {
   /** Random for each start of the process. */
   readonly instance: string;
   readonly address: ListenAddress;
-  /** The other members. */
-  readonly peers: ReadonlyMap<PeerId, Address>;
   /** A link heard from within this time wins against another process with the same id. */
   readonly peerTimeoutMs: number;
   readonly versions: OwnVersions;
   /** The settings that all members must share. */
   readonly shared: SharedSettings;
+  readonly starts: StartsView;
+  /** The largest frame of a link that is up. */
+  readonly frameBytesMax: number;
+  /** Bytes that may be queued on a link before it is dropped. */
+  readonly queueBytesMax: number;
+  readonly transport: Transport;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly handler: PeerHandler;
+  identity(): EnsembleIdentity;
+  /** Returns a random number in [0, 1), for the jitter of the back-off. */
+  random(): number;
 }
 
+export const PEER_PORT_DEFAULTS = {
+  frameBytesMax: 32 << 20,
+  queueBytesMax: 64 << 20,
+  unprovenMax: 128,
+} as const;
+
+const DIAL_TIMEOUT_MS = 1_000;
+const BACKOFF_MIN_MS = 50;
+const BACKOFF_MAX_MS = 1_000;
+
 /**
- * What the peer port tells the driver.
+ * Receives the events of the links; the driver.
  *
  * For each link: `onConnected`, any number of `onMessage`, `onDisconnected` exactly once, in this
  * order; the calls of two links of one peer never interleave. Link numbers only grow. No call is
@@ -97,26 +94,18 @@ export interface PeerHandler {
   onDisconnected(peer: PeerId, link: number, reason: string): void;
 }
 
-export interface PeerPortParts {
-  readonly options: PeerPortOptions;
-  readonly transport: Transport;
-  readonly timers: Timers;
-  /** Returns a random number in [0, 1), for the jitter of the back-off. */
-  readonly random: () => number;
-  readonly logger: Logger;
-  readonly identity: () => EnsembleIdentity;
-  readonly starts: StartsView;
-  readonly security: PeerSecurity;
-  readonly handler: PeerHandler;
-}
-
 /** The size of the length before each frame. */
 const LENGTH_BYTES = 4;
 
-export class PeerPort {
-  readonly #parts: PeerPortParts;
-  readonly #options: PeerPortOptions;
-  readonly #logger: Logger;
+export class PeerPort implements LinkOwner, DialOwner {
+  readonly frameBytesMax: number;
+  readonly queueBytesMax: number;
+  readonly transport: Transport;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly rateLimited: RateLimitedLog;
+
+  readonly #member: LinkedMember;
   readonly #diallers = new Map<PeerId, PeerDialler>();
   /** When `takeHeard` was called last. */
   #toldMs = 0;
@@ -126,38 +115,28 @@ export class PeerPort {
   /** Every link whose stream is not closed yet. */
   readonly #open = new Set<PeerLink>();
   readonly #troubles: RepeatedTroubles;
-  readonly #rateLimited: RateLimitedLog;
   #listener: Listener | null = null;
   #nextLink = 1;
   #isClosed = false;
 
-  constructor(parts: PeerPortParts) {
-    this.#parts = parts;
-    this.#options = parts.options;
-    this.#logger = parts.logger;
-    const { logger } = parts;
-    const rateLimited = new RateLimitedLog(logger, parts.timers);
-    const isMember = (peer: PeerId): boolean => parts.options.peers.has(peer);
-    this.#rateLimited = rateLimited;
-    this.#troubles = new RepeatedTroubles({ logger, rateLimited, isMember });
-    const { id, unprovenMax } = parts.options;
-    this.#admission = new PeerAdmission({
-      id,
-      unprovenMax,
-      rateLimited,
-      security: parts.security,
-      ensembleId: () => parts.identity().ensembleId,
-      hostOf: (peer) => parts.options.peers.get(peer)?.host ?? null,
-      refuse: (link, peer, reason) => this.#refuse(link, peer, reason, false),
-    });
-    for (const [peer, address] of parts.options.peers) {
-      if (peer < parts.options.id) this.#diallers.set(peer, this.#diallerFor(peer, address));
+  constructor(member: LinkedMember) {
+    this.#member = member;
+    this.frameBytesMax = member.frameBytesMax;
+    this.queueBytesMax = member.queueBytesMax;
+    this.transport = member.transport;
+    this.timers = member.timers;
+    this.logger = member.logger;
+    this.rateLimited = new RateLimitedLog(member.logger, member.timers);
+    this.#troubles = new RepeatedTroubles(member.logger, this.rateLimited, member.peers);
+    this.#admission = new PeerAdmission(member, this.rateLimited);
+    for (const [peer, address] of member.peers) {
+      if (peer < member.id) this.#diallers.set(peer, new PeerDialler(this, peer, address));
     }
   }
 
   /** The bound port; the configured one before `listen`. */
   get port(): number {
-    return this.#listener?.port ?? this.#options.address.port;
+    return this.#listener?.port ?? this.#member.address.port;
   }
 
   /**
@@ -165,18 +144,18 @@ export class PeerPort {
    * Throws ListenError. Opens nothing if there are no other members.
    */
   async listen(): Promise<void> {
-    const { address, peers } = this.#options;
+    const { address, peers } = this.#member;
     if (peers.size === 0) return;
     try {
       const onStream = (stream: ByteStream): void => this.#onAccepted(stream);
-      this.#listener = await this.#parts.transport.listen(address, onStream, {
+      this.#listener = await this.transport.listen(address, onStream, {
         chunks: 'lentLarge',
         tls: this.#admission.listenTls,
       });
     } catch (cause) {
       throw new ListenError('peer', address, cause);
     }
-    this.#logger.info({ host: address.host, port: this.port }, 'peer.listening');
+    this.logger.info({ host: address.host, port: this.port }, 'peer.listening');
     for (const dialler of this.#diallers.values()) dialler.start();
     for (const [peer, peerAddress] of peers) {
       if (!this.#diallers.has(peer)) void this.#wakeDialler(peer, peerAddress);
@@ -193,7 +172,7 @@ export class PeerPort {
     if (to === null) return;
     const frame = encodePeerFrame(message, to.version);
     const bytes = frame.length - LENGTH_BYTES;
-    const { frameBytesMax } = this.#options;
+    const { frameBytesMax } = this;
     const fits = () => `a ${message.kind} of ${bytes} bytes fits a frame of ${frameBytesMax}`;
     assert(bytes <= frameBytesMax, fits);
     to.enqueue(frame, message.kind === 'ping');
@@ -244,7 +223,7 @@ export class PeerPort {
     for (const link of this.#open) link.drop('this member stops');
     await this.#listener?.close();
     this.#listener = null;
-    this.#rateLimited.close();
+    this.rateLimited.close();
   }
 
   #linkOf(peer: PeerId, number: number): PeerLink | null {
@@ -252,43 +231,35 @@ export class PeerPort {
     return link !== undefined && link.number === number ? link : null;
   }
 
-  #diallerFor(peer: PeerId, address: Address): PeerDialler {
-    const { transport, timers, random } = this.#parts;
-    const { dialTimeoutMs, backoffMinMs, backoffMaxMs } = this.#options;
-    return new PeerDialler({
-      address,
-      dialTimeoutMs,
-      backoffMinMs,
-      backoffMaxMs,
-      transport,
-      tls: () => this.#admission.dialTls(peer),
-      timers,
-      random,
-      onStream: (stream) => this.#onDialled(peer, stream),
-      onFailure: (error) => this.#onDialFailed(peer, address, error),
-    });
+  // The next methods are only for diallers and links.
+
+  random(): number {
+    return this.#member.random();
   }
 
-  #onDialled(peer: PeerId, stream: ByteStream): void {
+  dialTls(peer: PeerId): ConnectionOptions | null {
+    return this.#admission.dialTls(peer);
+  }
+
+  onDialled(peer: PeerId, stream: ByteStream): void {
     const way = this.#admission.wayTo(peer);
     const isProved = way === 'none' || stream.secured !== null;
     const link = this.#linkFor(stream, peer, isProved ? null : PROOF_BYTES_MAX);
     link.open();
-    if (!this.#admission.isNamed(link, peer)) return;
+    const problem = this.#admission.certificateProblem(link, peer);
+    if (problem !== null) return this.#refuse(link, peer, problem, false);
     link.write(this.#admission.onDialled(link, peer, way) ?? encodePeerFrame(this.#helloTo(peer)));
   }
 
   /** Tried once. If it fails, the other member dials this one when it starts. */
   async #wakeDialler(peer: PeerId, address: Address): Promise<void> {
-    const { transport } = this.#parts;
-    const { dialTimeoutMs } = this.#options;
-    const dialling = dialPeer(transport, address, dialTimeoutMs, this.#admission.dialTls(peer));
+    const dialling = dialPeer(this.transport, address, this.dialTls(peer));
     const stream = await dialling.catch(() => null);
     if (this.#isClosed) stream?.destroy();
-    else if (stream !== null) this.#onDialled(peer, stream);
+    else if (stream !== null) this.onDialled(peer, stream);
   }
 
-  #onDialFailed(peer: PeerId, address: Address, error: unknown): void {
+  onDialFailed(peer: PeerId, address: Address, error: unknown): void {
     this.#admission.onDialFailed(peer, error);
     const reason = errorMessage(error);
     const trouble = { peer, ...address, reason };
@@ -308,25 +279,13 @@ export class PeerPort {
   }
 
   #linkFor(stream: ByteStream, dialled: PeerId | null, proofBytesMax: number | null): PeerLink {
-    const link = new PeerLink({
-      number: this.#nextLink++,
-      stream,
-      dialled,
-      proofBytesMax,
-      limits: this.#options,
-      timers: this.#parts.timers,
-      logger: this.#logger,
-      rateLimited: this.#rateLimited,
-      owner: {
-        onFrame: (from, frame) => this.#onFrame(from, frame),
-        onClosed: (closed) => this.#onClosed(closed),
-      },
-    });
+    const number = this.#nextLink++;
+    const link = new PeerLink(this, stream, { number, dialled, proofBytesMax });
     this.#open.add(link);
     return link;
   }
 
-  #onFrame(link: PeerLink, frame: Uint8Array): void {
+  onFrame(link: PeerLink, frame: Uint8Array): void {
     const message = this.#decode(link, frame);
     if (message === null) return;
     if (message.kind === 'refuse') {
@@ -337,7 +296,7 @@ export class PeerPort {
       if (message.kind === 'hello') this.#onHello(link, message);
       else link.dropAsGarbage(`a ${message.kind} before the hello`);
     } else if (isPeerMessage(message)) {
-      this.#parts.handler.onMessage(link.peer, link.number, message);
+      this.#member.handler.onMessage(link.peer, link.number, message);
     } else {
       link.dropAsGarbage(`a ${message.kind} after the hello`);
     }
@@ -346,8 +305,10 @@ export class PeerPort {
   #onProving(link: PeerLink, message: LinkMessage): void {
     const passed = this.#admission.onMessage(link, message);
     if (passed === null) return;
-    if (passed !== 'proven') this.#onHello(link, passed);
-    else if (link.dialled !== null) link.write(encodePeerFrame(this.#helloTo(link.dialled)));
+    if (passed !== 'proven') {
+      if (passed.kind === 'refused') this.#refuse(link, passed.peer, passed.reason, false);
+      else this.#onHello(link, passed);
+    } else if (link.dialled !== null) link.write(encodePeerFrame(this.#helloTo(link.dialled)));
   }
 
   #decode(link: PeerLink, frame: Uint8Array): LinkMessage | null {
@@ -360,6 +321,7 @@ export class PeerPort {
     }
   }
 
+  /** Logs the refusal and sends it; `peer` is the id that the other side claims. */
   #refuse(link: PeerLink, peer: PeerId, reason: string, isLasting: boolean): void {
     const trouble = { peer, remote: link.remote, reason };
     const level = isLasting ? 'error' : 'warn';
@@ -370,20 +332,20 @@ export class PeerPort {
   #onHello(link: PeerLink, hello: Hello): void {
     const { proven } = link;
     if (proven !== null && !isProvenBy(proven, hello)) {
-      this.#logger.info({ ...proven, remote: link.remote }, 'peer.not_as_proven');
+      this.logger.info({ ...proven, remote: link.remote }, 'peer.not_as_proven');
       link.drop('its hello differs from its proof');
       return;
     }
     // The member with the higher id dials. A connection from a lower one is only a wake-up.
-    const isWakeUp = hello.id < this.#options.id && link.dialled === null;
+    const isWakeUp = hello.id < this.#member.id && link.dialled === null;
     const judged = judgeHello(hello, {
       own: this.#ownIdentity(),
       dialled: link.dialled,
-      isMember: (id) => this.#options.peers.has(id),
+      isMember: (id) => this.#member.peers.has(id),
     });
     const incumbent = isWakeUp ? undefined : this.#links.get(hello.id);
-    const nowMs = this.#parts.timers.nowMs();
-    const problem = judged.problem ?? rivalProblem(hello, incumbent, this.#options, nowMs);
+    const nowMs = this.timers.nowMs();
+    const problem = judged.problem ?? rivalProblem(hello, incumbent, this.#member, nowMs);
     if (problem !== null) {
       this.#refuse(link, hello.id, problem, judged.isLasting);
       return;
@@ -419,8 +381,8 @@ export class PeerPort {
     const facts = { peer: hello.id, link: link.number, remote: link.remote };
     const { instance, offer } = hello;
     const version = { version: link.version, release: offer.release };
-    this.#logger.info({ ...facts, ...version, instance }, 'peer.connected');
-    this.#parts.handler.onConnected(hello.id, link.number, hello, link.version);
+    this.logger.info({ ...facts, ...version, instance }, 'peer.connected');
+    this.#member.handler.onConnected(hello.id, link.number, hello, link.version);
   }
 
   #onRefused(link: PeerLink, { reason, isLasting }: Refuse): void {
@@ -431,7 +393,7 @@ export class PeerPort {
     link.drop(`refused by the other side: ${reason}`);
   }
 
-  #onClosed(link: PeerLink): void {
+  onClosed(link: PeerLink): void {
     this.#open.delete(link);
     this.#admission.onClosed(link, link.peer !== 0);
     this.#maybeReportTls(link);
@@ -452,35 +414,31 @@ export class PeerPort {
     const { peer, number, downReason } = link;
     if (this.#linkOf(peer, number) === null) return;
     this.#links.delete(peer);
-    this.#logger.info({ peer, link: number, reason: downReason }, 'peer.disconnected');
-    this.#parts.handler.onDisconnected(peer, number, downReason);
+    this.logger.info({ peer, link: number, reason: downReason }, 'peer.disconnected');
+    this.#member.handler.onDisconnected(peer, number, downReason);
   }
 
   #helloTo(peer: PeerId): Hello {
-    return helloOf(this.#ownIdentity(), this.#options.instance, peer);
+    return helloOf(this.#ownIdentity(), this.#member.instance, peer);
   }
 
   #ownIdentity(): OwnIdentity {
-    const { id, versions, shared } = this.#options;
-    const { starts } = this.#parts;
-    return { id, versions, shared, starts, ...this.#parts.identity() };
+    const { id, versions, shared, starts } = this.#member;
+    return { id, versions, shared, starts, ...this.#member.identity() };
   }
 }
 
-interface PeerDiallerParts {
-  readonly address: Address;
-  readonly dialTimeoutMs: number;
-  readonly backoffMinMs: number;
-  readonly backoffMaxMs: number;
+/** A dialler's port. */
+interface DialOwner {
   readonly transport: Transport;
-  /** How the next attempt is secured; null for not at all. */
-  readonly tls: () => ConnectionOptions | null;
   readonly timers: Timers;
   /** Returns a random number in [0, 1). */
-  readonly random: () => number;
-  onStream(stream: ByteStream): void;
+  random(): number;
+  /** How the next attempt is secured; null for not at all. */
+  dialTls(peer: PeerId): ConnectionOptions | null;
+  onDialled(peer: PeerId, stream: ByteStream): void;
   /** An attempt has failed. The next one is scheduled already. */
-  onFailure(error: unknown): void;
+  onDialFailed(peer: PeerId, address: Address, error: unknown): void;
 }
 
 /**
@@ -491,16 +449,19 @@ interface PeerDiallerParts {
  * (`reset`). The transport resolves the name at each attempt (ZOOKEEPER-1506, 2982, 2184).
  */
 export class PeerDialler {
-  readonly #parts: PeerDiallerParts;
-  #backoffMs: number;
+  readonly #owner: DialOwner;
+  readonly #peer: PeerId;
+  readonly #address: Address;
+  #backoffMs = BACKOFF_MIN_MS;
   #timer: Timer | null = null;
   #isDialling = false;
   #isStopped = false;
   #dialledAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: PeerDiallerParts) {
-    this.#parts = parts;
-    this.#backoffMs = parts.backoffMinMs;
+  constructor(owner: DialOwner, peer: PeerId, address: Address) {
+    this.#owner = owner;
+    this.#peer = peer;
+    this.#address = address;
   }
 
   /** Makes the first attempt at once. */
@@ -511,10 +472,9 @@ export class PeerDialler {
   /** Tries again after the back-off: between half of it and all of it. */
   retry(): void {
     if (this.#isStopped || this.#timer !== null || this.#isDialling) return;
-    const { random, timers, backoffMaxMs } = this.#parts;
-    const delayMs = this.#backoffMs * (0.5 + random() / 2);
-    this.#backoffMs = Math.min(this.#backoffMs * 2, backoffMaxMs);
-    this.#timer = timers.after(delayMs, () => {
+    const delayMs = this.#backoffMs * (0.5 + this.#owner.random() / 2);
+    this.#backoffMs = Math.min(this.#backoffMs * 2, BACKOFF_MAX_MS);
+    this.#timer = this.#owner.timers.after(delayMs, () => {
       this.#timer = null;
       void this.#dial();
     });
@@ -522,20 +482,20 @@ export class PeerDialler {
 
   /**
    * The other member says that it has just started. A waiting attempt is made at once, and the
-   * back-off begins anew. Attempts are never more frequent than without back-off, because anybody
-   * can send this message.
+   * back-off begins again. Attempts are never more frequent than without back-off, because any
+   * stranger can send this message.
    */
   hurry(): void {
-    const { timers, backoffMinMs } = this.#parts;
     this.reset();
-    if (this.#timer === null || timers.nowMs() - this.#dialledAtMs < backoffMinMs) return;
+    const sinceMs = this.#owner.timers.nowMs() - this.#dialledAtMs;
+    if (this.#timer === null || sinceMs < BACKOFF_MIN_MS) return;
     this.#timer.cancel();
     this.#timer = null;
     void this.#dial();
   }
 
   reset(): void {
-    this.#backoffMs = this.#parts.backoffMinMs;
+    this.#backoffMs = BACKOFF_MIN_MS;
   }
 
   stop(): void {
@@ -544,25 +504,24 @@ export class PeerDialler {
     this.#timer = null;
   }
 
-  /** An error thrown by `onStream` is a bug and ends the process as an unhandled rejection. */
+  /** An error thrown by `onDialled` is a bug and ends the process as an unhandled rejection. */
   async #dial(): Promise<void> {
-    const { transport, address, dialTimeoutMs } = this.#parts;
+    const owner = this.#owner;
     this.#isDialling = true;
-    this.#dialledAtMs = this.#parts.timers.nowMs();
+    this.#dialledAtMs = owner.timers.nowMs();
     let stream: ByteStream;
     try {
-      const tls = this.#parts.tls();
-      stream = await dialPeer(transport, address, dialTimeoutMs, tls);
+      stream = await dialPeer(owner.transport, this.#address, owner.dialTls(this.#peer));
     } catch (error) {
       this.#isDialling = false;
       if (this.#isStopped) return;
       this.retry();
-      this.#parts.onFailure(error);
+      owner.onDialFailed(this.#peer, this.#address, error);
       return;
     }
     this.#isDialling = false;
     if (this.#isStopped) stream.destroy();
-    else this.#parts.onStream(stream);
+    else owner.onDialled(this.#peer, stream);
   }
 }
 
@@ -570,10 +529,9 @@ export class PeerDialler {
 function dialPeer(
   transport: Transport,
   address: Address,
-  timeoutMs: number,
   tls: ConnectionOptions | null,
 ): Promise<ByteStream> {
-  if (tls === null) return transport.dial(address, timeoutMs, 'lentLarge');
+  if (tls === null) return transport.dial(address, DIAL_TIMEOUT_MS, 'lentLarge');
   assert(transport.dialTls !== undefined, 'members with TLS are on a network of sockets');
-  return transport.dialTls(address, timeoutMs, tls);
+  return transport.dialTls(address, DIAL_TIMEOUT_MS, tls);
 }

@@ -1,6 +1,5 @@
 /**
- * A logger for events that strangers can cause as often as they like: at most one line a second for
- * each kind.
+ * Logs events that strangers can cause without limit, at most one line per second and kind.
  *
  * The first event of a burst is logged at once. Then the last event of each second is logged, with
  * the number of events that were `leftOut`. The kind is the name of the event or the caller's
@@ -9,7 +8,7 @@
 
 import type { PeerId } from '@rookery/protocol';
 import type { Logger, pino } from 'pino';
-import type { Timer, Timers } from './timers.js';
+import type { Delays, Timer } from './timers.js';
 
 const INTERVAL_MS = 1000;
 
@@ -34,11 +33,11 @@ interface Burst {
 
 export class RateLimitedLog {
   readonly #logger: Logger;
-  readonly #timers: Pick<Timers, 'after'>;
+  readonly #timers: Delays;
   /** Kinds that were logged less than a second ago. */
   readonly #rateLimited = new Map<string, Burst>();
 
-  constructor(logger: Logger, timers: Pick<Timers, 'after'>) {
+  constructor(logger: Logger, timers: Delays) {
     this.#logger = logger;
     this.#timers = timers;
   }
@@ -59,7 +58,7 @@ export class RateLimitedLog {
   close(): void {
     for (const burst of this.#rateLimited.values()) {
       burst.timer.cancel();
-      this.#tell(burst);
+      this.#log(burst);
     }
     this.#rateLimited.clear();
   }
@@ -92,11 +91,11 @@ export class RateLimitedLog {
       this.#rateLimited.delete(kind);
       return;
     }
-    this.#tell(burst);
+    this.#log(burst);
     burst.timer = this.#timerFor(kind);
   }
 
-  #tell(burst: Burst): void {
+  #log(burst: Burst): void {
     const { level, event, last } = burst;
     if (last === null) return;
     const leftOut = burst.count - 1;
@@ -119,7 +118,7 @@ interface Trouble {
 const STRANGERS: PeerId = 0;
 
 /**
- * Logs a trouble with a peer once and not at each attempt, until it changes or ends.
+ * Logs a problem with a peer once and not at each attempt, until it changes or ends.
  *
  * A member that is down is dialled every second, and only the first failure is news. Strangers that
  * claim an id, with a different trouble each time, are bounded by the rate-limited log.
@@ -127,21 +126,17 @@ const STRANGERS: PeerId = 0;
 export class RepeatedTroubles {
   readonly #logger: Logger;
   readonly #rateLimited: RateLimitedLog;
-  readonly #isMember: (peer: PeerId) => boolean;
+  readonly #members: ReadonlyMap<PeerId, unknown>;
   readonly #last = new Map<PeerId, Map<string, string>>();
 
-  constructor(parts: {
-    readonly logger: Logger;
-    readonly rateLimited: RateLimitedLog;
-    readonly isMember: (peer: PeerId) => boolean;
-  }) {
-    this.#logger = parts.logger;
-    this.#rateLimited = parts.rateLimited;
-    this.#isMember = parts.isMember;
+  constructor(logger: Logger, rateLimited: RateLimitedLog, members: ReadonlyMap<PeerId, unknown>) {
+    this.#logger = logger;
+    this.#rateLimited = rateLimited;
+    this.#members = members;
   }
 
   report({ level, event, peer, trouble }: Trouble): void {
-    const place = this.#isMember(peer) ? peer : STRANGERS;
+    const place = this.#members.has(peer) ? peer : STRANGERS;
     const events = this.#last.get(place) ?? new Map<string, string>();
     this.#last.set(place, events);
     if (events.get(event) === trouble.reason) {

@@ -1,5 +1,5 @@
 /**
- * The transport over real sockets: translates events of node:net into calls of stream handlers.
+ * Implements the transport with node:net: turns events of sockets into calls of stream handlers.
  *
  * Half-open streams are allowed, Nagle's algorithm is off, and `::ffff:` is removed from addresses.
  * A lending stream reads into memory that all such streams share, and lends each chunk to its
@@ -13,10 +13,9 @@ import { addressText, errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { EVERY_ADDRESS, type ListenAddress, listenHostsOf } from '../config/addresses.js';
 import { plainAddress } from '../security/address-group.js';
-import { speaksNoTls } from './foreign-protocol.js';
+import { speaksNoTls, TLS_HANDSHAKE } from './foreign-protocol.js';
 import { PeerNames } from './peer-names.js';
 import { RateLimitedLog } from './rate-limited-log.js';
-import { SecuringStream } from './securing-stream.js';
 import { systemTimers } from './timers.js';
 import {
   type Address,
@@ -27,7 +26,6 @@ import {
   type ListenTls,
   type OnStream,
   type Secured,
-  type StreamCount,
   type StreamHandlers,
   TlsDialError,
   type Transport,
@@ -58,24 +56,17 @@ export class TcpTransport implements Transport {
     onStream: OnStream,
     options: ListenOptions = {},
   ): Promise<Listener> {
-    const { chunks = 'given', streamsMax = Number.POSITIVE_INFINITY, tls: secure } = options;
-    const { count = { open: 0 } } = options;
+    const { chunks = 'given', tls: secure } = options;
     const isLent = chunks !== 'given';
     const readBytes = chunks === 'lentLarge' ? READ_BYTES : CLIENT_READ_BYTES;
     const plainStream = (socket: net.Socket): ByteStream =>
       isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket);
-    return listenOnTcp({
-      address,
-      streamsMax,
-      count,
-      logger: this.#logger,
-      pauseOnConnect: isLent || secure !== undefined,
-      onSocket: (socket) => {
-        onStream(
-          secure === undefined ? plainStream(socket) : securing(socket, secure, plainStream),
-        );
-      },
-    });
+    const onSocket = (socket: net.Socket): void => {
+      const isPlain = secure === undefined;
+      onStream(isPlain ? plainStream(socket) : new SecuringStream(socket, secure, plainStream));
+    };
+    const pauseOnConnect = isLent || secure !== undefined;
+    return new TcpListener(address, options, this.#logger, onSocket).open(pauseOnConnect);
   }
 
   dial(address: Address, timeoutMs: number, chunks: Chunks = 'given'): Promise<ByteStream> {
@@ -93,7 +84,7 @@ export class TcpTransport implements Transport {
       }, timeoutMs);
       const onClose = (): void => {
         clearTimeout(timeout);
-        reject(new Error(`connection to ${textOf(address)} closed`));
+        reject(new Error(`connection to ${hostAndPort(address)} closed`));
       };
       const onError = (error: Error): void => {
         clearTimeout(timeout);
@@ -129,7 +120,7 @@ export class TcpTransport implements Transport {
         clearTimeout(timeout);
         plain.destroy();
         const reason = speaksNoTls(error) ? SPEAKS_NO_TLS : errorMessage(error);
-        const what = `no TLS with ${textOf(address)}: ${reason}`;
+        const what = `no TLS with ${hostAndPort(address)}: ${reason}`;
         reject(isConnected ? new TlsDialError(what, { cause: error }) : error);
       };
       const onClose = (): void => fail(new Error('the connection closed'));
@@ -151,12 +142,12 @@ export class TcpTransport implements Transport {
   }
 }
 
-/** The certificate has been verified; its names are for whoever dialled to judge. */
+/** The certificate has been verified; the dialler judges its names. */
 function securedBy(socket: tls.TLSSocket): Secured {
   return { certificate: socket.getPeerX509Certificate()?.raw ?? null };
 }
 
-function textOf({ host, port }: Address): string {
+function hostAndPort({ host, port }: Address): string {
   return addressText(host, port);
 }
 
@@ -165,24 +156,8 @@ class DialTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 
   constructor(address: Address, timeoutMs: number) {
-    super(`no connection to ${textOf(address)} within ${timeoutMs} ms`);
+    super(`no connection to ${hostAndPort(address)} within ${timeoutMs} ms`);
   }
-}
-
-/**
- * Makes a stream that may begin with a TLS handshake. With TLS it never reads into shared memory,
- * because Node decrypts into new buffers.
- */
-function securing(
-  socket: net.Socket,
-  { acceptor, allowsPlain }: ListenTls,
-  plainStream: (socket: net.Socket) => ByteStream,
-): ByteStream {
-  const { remoteAddress = 'unknown', remotePort: port = 0 } = socket;
-  const secureStream = (secure: net.Socket, secured: Secured) =>
-    new TcpStream(secure, false, secured);
-  const parts = { socket, acceptor, allowsPlain, plainStream, secureStream };
-  return new SecuringStream(parts, { address: plainAddress(remoteAddress), port });
 }
 
 class TcpStream implements ByteStream {
@@ -275,6 +250,136 @@ class TcpStream implements ByteStream {
   }
 }
 
+/**
+ * A client's stream that may begin with a TLS handshake.
+ *
+ * It exists from the moment the connection is accepted, so that its owner counts and bounds it from
+ * then on. Nothing is delivered until it is known what the stream is: after the handshake on a port
+ * that speaks only TLS, after the first byte on a port for both. From then on it passes everything
+ * on to the stream that the bytes come from. With TLS that one never reads into shared memory,
+ * because Node decrypts into new buffers.
+ */
+class SecuringStream implements ByteStream {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly #socket: net.Socket;
+  readonly #tls: ListenTls;
+  readonly #plainStream: (socket: net.Socket) => ByteStream;
+  #inner: ByteStream | null = null;
+  #handlers: StreamHandlers | null = null;
+  #error: Error | undefined;
+  #isClosed = false;
+
+  /**
+   * Nothing has been read from the socket, and it is paused. `plainStream` takes it over if its
+   * first byte is not TLS's, and gets what comes after the first chunk.
+   */
+  constructor(
+    socket: net.Socket,
+    listenTls: ListenTls,
+    plainStream: (socket: net.Socket) => ByteStream,
+  ) {
+    this.#socket = socket;
+    this.#tls = listenTls;
+    this.#plainStream = plainStream;
+    this.remoteAddress = plainAddress(socket.remoteAddress ?? 'unknown');
+    this.remotePort = socket.remotePort ?? 0;
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
+    socket.once('close', () => this.#onSocketClosed());
+  }
+
+  get secured(): Secured | null {
+    return this.#inner?.secured ?? null;
+  }
+
+  get bufferedBytes(): number {
+    return this.#inner?.bufferedBytes ?? 0;
+  }
+
+  handle(handlers: StreamHandlers): void {
+    const isHandedOver = this.#handlers !== null;
+    this.#handlers = handlers;
+    if (isHandedOver) return;
+    const socket = this.#socket;
+    if (this.#isClosed) {
+      process.nextTick(() => handlers.onClose(this.#error));
+      return;
+    }
+    if (!this.#tls.allowsPlain) return this.#secure();
+    // The first chunk is read as bytes of its own, whatever it turns out to be.
+    socket.once('data', (chunk: Buffer) => this.#onFirst(chunk));
+    socket.once('end', this.#onEarlyEnd);
+    socket.resume();
+  }
+
+  write(bytes: Uint8Array, lastAt?: number): void {
+    this.#inner?.write(bytes, lastAt);
+  }
+
+  pause(): void {
+    this.#inner?.pause();
+  }
+
+  resume(): void {
+    this.#inner?.resume();
+  }
+
+  end(): void {
+    if (this.#inner === null) this.destroy();
+    else this.#inner.end();
+  }
+
+  destroy(): void {
+    if (this.#inner === null) this.#socket.destroy();
+    else this.#inner.destroy();
+  }
+
+  readonly #onEarlyEnd = (): void => {
+    this.#handlers?.onEnd();
+  };
+
+  #onFirst(chunk: Buffer): void {
+    const socket = this.#socket;
+    socket.off('end', this.#onEarlyEnd);
+    if (chunk[0] === TLS_HANDSHAKE) {
+      socket.pause();
+      socket.unshift(chunk);
+      return this.#secure();
+    }
+    this.#become(this.#plainStream(socket));
+    this.#handlers?.onData(chunk);
+  }
+
+  #secure(): void {
+    this.#tls.acceptor.accept(this.#socket, (secure, certificate) => {
+      this.#become(new TcpStream(secure, false, { certificate }));
+    });
+  }
+
+  #become(inner: ByteStream): void {
+    this.#inner = inner;
+    inner.handle({
+      onData: (chunk) => this.#handlers?.onData(chunk),
+      onEnd: () => this.#handlers?.onEnd(),
+      onDrain: () => this.#handlers?.onDrain(),
+      onClose: (error) => this.#close(error),
+    });
+  }
+
+  #onSocketClosed(): void {
+    // Once there is an inner stream, that one reports the close.
+    if (this.#inner === null) this.#close(this.#error);
+  }
+
+  #close(error: Error | undefined): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#handlers?.onClose(error);
+  }
+}
+
 /** The memory into which all lending streams read. A chunk is valid until the next read. */
 class LentMemory {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -349,17 +454,6 @@ export class TlsRecords {
   }
 }
 
-interface TcpListenerOptions {
-  readonly address: ListenAddress;
-  readonly streamsMax: number;
-  /** Accepted sockets that are not closed. */
-  readonly count: StreamCount;
-  /** Accepted sockets are not read from until they are resumed. */
-  readonly pauseOnConnect: boolean;
-  readonly logger: Logger;
-  onSocket(socket: net.Socket): void;
-}
-
 /**
  * A TCP port on one or several addresses of this machine, as one listener.
  *
@@ -368,27 +462,28 @@ interface TcpListenerOptions {
  * descriptors, is logged and the listener goes on: one that swallowed the error would be deaf
  * without a sign (ZOOKEEPER-4203).
  */
-async function listenOnTcp(options: TcpListenerOptions): Promise<Listener> {
-  const listener = new TcpListener(options);
-  try {
-    for (const host of listenHostsOf(options.address)) await listener.bind(host);
-  } catch (error) {
-    await listener.close();
-    throw error;
-  }
-  return listener;
-}
-
 class TcpListener implements Listener {
-  readonly #options: TcpListenerOptions;
+  readonly #address: ListenAddress;
+  readonly #bounds: ListenOptions;
   readonly #rateLimited: RateLimitedLog;
+  readonly #onSocket: (socket: net.Socket) => void;
   readonly #servers: net.Server[] = [];
+  /** Accepted sockets that are not closed. */
+  readonly #count: { open: number };
   #port: number;
 
-  constructor(options: TcpListenerOptions) {
-    this.#options = options;
-    this.#port = options.address.port;
-    this.#rateLimited = new RateLimitedLog(options.logger, systemTimers());
+  constructor(
+    address: ListenAddress,
+    bounds: ListenOptions,
+    logger: Logger,
+    onSocket: (socket: net.Socket) => void,
+  ) {
+    this.#address = address;
+    this.#bounds = bounds;
+    this.#count = bounds.count ?? { open: 0 };
+    this.#onSocket = onSocket;
+    this.#port = address.port;
+    this.#rateLimited = new RateLimitedLog(logger, systemTimers());
   }
 
   /** The bound port, also where any free one was asked for. */
@@ -396,8 +491,18 @@ class TcpListener implements Listener {
     return this.#port;
   }
 
-  bind(host: string): Promise<void> {
-    const { pauseOnConnect } = this.#options;
+  /** With `pauseOnConnect`, accepted sockets are not read from until they are resumed. */
+  async open(pauseOnConnect: boolean): Promise<this> {
+    try {
+      for (const host of listenHostsOf(this.#address)) await this.#bind(host, pauseOnConnect);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+    return this;
+  }
+
+  #bind(host: string, pauseOnConnect: boolean): Promise<void> {
     const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect };
     const server = net.createServer(options, (socket) => this.#accept(socket));
     const address = { host, port: this.#port };
@@ -418,14 +523,15 @@ class TcpListener implements Listener {
   }
 
   close(): Promise<void> {
-    // Does not wait for the streams: they belong to whoever took them.
+    // Does not wait for the streams: they belong to the handlers.
     for (const server of this.#servers) server.close();
     this.#rateLimited.close();
     return Promise.resolve();
   }
 
   #accept(socket: net.Socket): void {
-    const { streamsMax, count, onSocket } = this.#options;
+    const { streamsMax = Number.POSITIVE_INFINITY } = this.#bounds;
+    const count = this.#count;
     if (count.open >= streamsMax) {
       const remote = socket.remoteAddress ?? 'unknown';
       this.#rateLimited.warn('net.accept_dropped', { port: this.#port, streamsMax, remote });
@@ -437,6 +543,6 @@ class TcpListener implements Listener {
     socket.once('close', () => {
       count.open -= 1;
     });
-    onSocket(socket);
+    this.#onSocket(socket);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The clocks and timers of a member. They are injected, so the simulator and tests control time.
+ * A member's clocks and timers, which are injected so that the simulator and tests control time.
  *
  * `nowMs` is monotonic and unrelated to the date; `wallMs` is the date and may jump. A cancelled
  * timer never fires. No callback runs inside a call of these methods.
@@ -9,13 +9,17 @@ export interface Timer {
   cancel(): void;
 }
 
-export interface Timers {
+/** Whatever calls back later. */
+export interface Delays {
+  /** Runs `action` once, `delayMs` from now. */
+  after(delayMs: number, action: () => void): Timer;
+}
+
+export interface Timers extends Delays {
   /** Monotonic milliseconds, with fractions. */
   nowMs(): number;
   /** Milliseconds since 1970. */
   wallMs(): number;
-  /** Runs `action` once, `delayMs` from now. */
-  after(delayMs: number, action: () => void): Timer;
   /**
    * Runs `action` once the events that are ready have been handled, in the order of the calls, as
    * setImmediate does. Called from a deferred action, it waits for one more iteration of the event
@@ -46,14 +50,11 @@ interface Pause {
 }
 
 /**
- * A pause that a signal ends early: for what a member waits for before it starts, such as its name
- * or room on its disk. An aborted signal ends a pause without an error; the caller asks the signal.
+ * A pause that a signal can end early. A member waits this way before it starts, for example for
+ * its name or for room on its disk. An aborted signal ends the pause without an error; the caller
+ * checks the signal.
  */
-export function pause(
-  delayMs: number,
-  timers: Pick<Timers, 'after'>,
-  signal: AbortSignal | undefined,
-): Pause {
+export function pause(delayMs: number, timers: Delays, signal: AbortSignal | undefined): Pause {
   const stop = new AbortController();
   const over = new Promise<void>((resolve) => {
     if (signal?.aborted) return resolve();

@@ -1,14 +1,14 @@
 /**
- * The server's side of TLS handshakes, for one listener.
+ * Accepts TLS handshakes for one listener.
  *
  * Owns the context with the certificate, which can be replaced while connections are open: they
- * keep theirs, handshakes that begin later get the new one, and no session from before is resumed.
- * Sessions are resumed only at the listener that gave them out. It decides who passes: with `need`
- * nobody does without a certificate that the authorities have signed and not revoked; with `want`
- * a client may have none, but not a bad one. Handshakes have a deadline, and a number of them may
- * be under way: past it, the oldest from the address that has most makes room (fair-slots.ts). They
- * begin a few in each turn, because a signature takes a millisecond of everybody's time. Made by
- * WatchedTls, used by SecuringStream.
+ * keep theirs, handshakes that begin later get the new one, and no earlier session is resumed.
+ * Sessions are resumed only at the listener that gave them out. With `need`, a client must have a
+ * certificate that the authorities have signed and not revoked; with `want`, a client may have
+ * none, but not a bad one. Handshakes have a deadline and a bounded number of places: past it, the
+ * oldest one from the address that has most makes room (fair-slots.ts). A few begin in each turn,
+ * because each signature blocks the process for a millisecond. Made by WatchedTls, used by
+ * SecuringStream.
  */
 import { constants, createHash, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -23,51 +23,48 @@ import type { TlsFailure, TlsFigures } from './server-stats.js';
 
 type ClientAuth = 'none' | 'want' | 'need';
 
-export interface TlsAcceptorOptions {
+/** How one listener judges clients. */
+export interface TlsPolicy {
   /** The listener's name; sessions are not resumed under another one. */
   readonly name: string;
   readonly clientAuth: ClientAuth;
   readonly handshakeTimeoutMs: number;
-  /** What whoever comes without TLS is to do, for the log. */
+  /** What a client without TLS should do, for the log. */
   readonly plainAdvice: string;
 }
 
-/** A handshake that is under way, as whoever bounds them knows it. */
+/** A handshake that is under way. */
 export interface HandshakeSlot extends FairSlot {
   /** It has lost its place to another one. */
   evict(): void;
 }
 
-interface TlsAcceptorParts {
+/** What the acceptors of a port have in common. */
+interface AcceptorOwner {
   readonly material: TlsMaterial;
-  readonly options: TlsAcceptorOptions;
-  /** The places for handshakes, which acceptors may share. */
+  /** The places for handshakes. */
   readonly slots: FairSlots<HandshakeSlot>;
   readonly figures: TlsFigures;
   readonly rateLimited: RateLimitedLog;
 }
 
-/** Exactly one of the two is called, once. */
-interface Handshake {
-  /** Data has not been read yet. `certificate` is the client's, verified, or null. */
-  onSecured(socket: TLSSocket, certificate: Uint8Array | null): void;
-  /** The socket is destroyed; the reason is counted and logged. */
-  onRefused(): void;
-}
+/** Data has not been read yet. `certificate` is the client's, verified, or null. */
+type OnSecured = (socket: TLSSocket, certificate: Uint8Array | null) => void;
 
 interface Pending extends HandshakeSlot {
   readonly socket: Socket;
   readonly remote: string;
   /** Its addresses, because Node reports a handshake with another socket object. */
   readonly key: string;
-  readonly handshake: Handshake;
+  readonly onSecured: OnSecured;
 }
 
 /** The handshakes that begin in one turn; each takes about a millisecond. */
 const STARTS_PER_TURN = 16;
 
 export class TlsAcceptor {
-  readonly #parts: TlsAcceptorParts;
+  readonly #owner: AcceptorOwner;
+  readonly #policy: TlsPolicy;
   readonly #server: Server;
   #material: TlsMaterial;
   readonly #pending = new Map<string, Pending>();
@@ -77,13 +74,14 @@ export class TlsAcceptor {
   /** The handshakes whose sockets were closed in this turn for a reason that is not known yet. */
   readonly #closed = new Fifo<Pending>();
 
-  constructor(parts: TlsAcceptorParts) {
-    this.#parts = parts;
-    this.#material = parts.material;
+  constructor(owner: AcceptorOwner, policy: TlsPolicy) {
+    this.#owner = owner;
+    this.#policy = policy;
+    this.#material = owner.material;
     this.#server = createServer({
-      ...parts.material.options,
-      ...this.#policy(parts.material),
-      handshakeTimeout: parts.options.handshakeTimeoutMs,
+      ...owner.material.options,
+      ...this.#optionsFor(owner.material),
+      handshakeTimeout: policy.handshakeTimeoutMs,
     });
     this.#server.on('secureConnection', (socket) => this.#onSecured(socket));
     this.#server.on('tlsClientError', (error, socket) => this.#onError(error, socket));
@@ -91,18 +89,21 @@ export class TlsAcceptor {
 
   /** Takes effect for handshakes that begin from now on. Throws what Node throws. */
   renew(material: TlsMaterial): void {
-    this.#server.setSecureContext({ ...material.options, ...this.#policy(material) });
+    this.#server.setSecureContext({ ...material.options, ...this.#optionsFor(material) });
     this.#material = material;
   }
 
-  /** The socket may have bytes that were read and put back. It is the acceptor's from now on. */
-  accept(socket: Socket, handshake: Handshake): void {
-    const { figures, slots } = this.#parts;
+  /**
+   * The socket may have bytes that were read and put back. It is the acceptor's from now on. If it
+   * is refused, it is destroyed, and the reason is counted and logged.
+   */
+  accept(socket: Socket, onSecured: OnSecured): void {
+    const { figures, slots } = this.#owner;
     const pending: Pending = {
       socket,
-      handshake,
-      remote: remoteOf(socket),
-      key: keyOf(socket),
+      onSecured,
+      remote: remoteText(socket),
+      key: endpointsText(socket),
       group: addressGroup(socket.remoteAddress ?? ''),
       evict: () => this.#refuse(pending, 'too_many', 'its address has most of those under way'),
     };
@@ -118,8 +119,8 @@ export class TlsAcceptor {
     this.#startSoon();
   }
 
-  #policy({ isPkcs12 }: TlsMaterial): TlsOptions {
-    const { name, clientAuth } = this.#parts.options;
+  #optionsFor({ isPkcs12 }: TlsMaterial): TlsOptions {
+    const { name, clientAuth } = this.#policy;
     const requestCert = clientAuth !== 'none';
     // A resumed session has no chain, which #isTrusted needs.
     const noTicket = requestCert && isPkcs12 ? constants.SSL_OP_NO_TICKET : 0;
@@ -127,7 +128,7 @@ export class TlsAcceptor {
       requestCert,
       rejectUnauthorized: clientAuth === 'need',
       sessionIdContext: createHash('sha256').update(name).digest('hex').slice(0, 32),
-      // A handshake on an open connection would wait for no turn, and take nobody's place.
+      // A handshake on an open connection would wait for no turn and need no place.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION | noTicket,
     };
   }
@@ -153,15 +154,16 @@ export class TlsAcceptor {
   }
 
   #onSecured(socket: TLSSocket): void {
-    const pending = this.#pending.get(keyOf(socket));
+    const pending = this.#pending.get(endpointsText(socket));
     if (pending === undefined) {
       socket.destroy();
       return;
     }
-    const { figures, options, slots } = this.#parts;
+    const { figures, slots } = this.#owner;
+    const { clientAuth } = this.#policy;
     const certificate = socket.getPeerX509Certificate();
     // Node reports one and the same error for no certificate and for an untrusted one.
-    if (certificate === undefined && options.clientAuth === 'need') {
+    if (certificate === undefined && clientAuth === 'need') {
       return this.#refuse(pending, 'no_certificate', 'the client has none');
     }
     // A session that is resumed again and again is not verified again.
@@ -181,7 +183,7 @@ export class TlsAcceptor {
     // Another handshake is an error from now on, which ends the connection: OpenSSL would answer
     // each attempt with an alert, and what a client does not read of these has no bound.
     socket.disableRenegotiation();
-    pending.handshake.onSecured(socket, certificate?.raw ?? null);
+    pending.onSecured(socket, certificate?.raw ?? null);
   }
 
   /** Node trusts whatever a PKCS#12 file contains beside the certificate, so the chain is read. */
@@ -192,7 +194,7 @@ export class TlsAcceptor {
   }
 
   #onError(error: Error, socket: TLSSocket): void {
-    const pending = this.#pending.get(keyOf(socket)) ?? this.#closed.shift();
+    const pending = this.#pending.get(endpointsText(socket)) ?? this.#closed.shift();
     const refusal = socket.authorizationError;
     socket.destroy();
     if (pending === undefined) return;
@@ -203,7 +205,7 @@ export class TlsAcceptor {
   #reasonOf(error: Error): string {
     const code = codeOf(error);
     if (!speaksNoTls(error)) return code;
-    return `${code}: what came is no TLS; ${this.#parts.options.plainAdvice}`;
+    return `${code}: what came is no TLS; ${this.#policy.plainAdvice}`;
   }
 
   /** If a handshake has failed, Node closes the socket first and says why in the same turn. */
@@ -219,24 +221,23 @@ export class TlsAcceptor {
   #refuse(pending: Pending, kind: TlsFailure, reason: string): void {
     if (this.#pending.get(pending.key) !== pending) return;
     this.#pending.delete(pending.key);
-    const { figures, rateLimited, slots } = this.#parts;
+    const { figures, rateLimited, slots } = this.#owner;
     slots.delete(pending);
     figures.underWay -= 1;
     figures.failed(kind);
     const facts = { remote: pending.remote, kind, reason };
     rateLimited.warn('tls.refused', facts, `tls.refused ${kind}`);
     pending.socket.destroy();
-    pending.handshake.onRefused();
   }
 }
 
-function remoteOf(socket: Socket): string {
+function remoteText(socket: Socket): string {
   return addressText(plainAddress(socket.remoteAddress ?? 'unknown'), socket.remotePort ?? 0);
 }
 
 /** No two open connections have the same. */
-function keyOf(socket: Socket): string {
-  return `${remoteOf(socket)} ${socket.localAddress} ${socket.localPort}`;
+function endpointsText(socket: Socket): string {
+  return `${remoteText(socket)} ${socket.localAddress} ${socket.localPort}`;
 }
 
 function codeOf(error: Error): string {

@@ -10,7 +10,7 @@ function useLog() {
   const timers = new ManualTimers();
   const { logger, lines } = keptLog();
   const events = { lasting: 'lasting', ending: 'ending', expired: 'expired' };
-  const log = new TlsExpiryLog({ events, warnMs: HOUR_MS, logger, timers });
+  const log = new TlsExpiryLog({ events, warnMs: HOUR_MS }, logger, timers);
   const told = () => lines.splice(0).map(({ msg, name }) => `${msg} ${name}`);
   const expiring = (name: string, inMs: number) => {
     return { endsWallMs: timers.wallMs() + inMs - 1_000, facts: { name } };

@@ -24,18 +24,20 @@ it('ends the connection of a client that begins another handshake on it', async 
   const { logger } = keptLog();
   const others = { caFile: null, pkcs12File: null, passphraseFile: null, crlFiles: [] };
   const rateLimited = new RateLimitedLog(logger, systemTimers());
-  const acceptor = new TlsAcceptor({
-    material: loadTlsFiles({ certFile, keyFile, ...others }),
-    options: {
+  const acceptor = new TlsAcceptor(
+    {
+      material: loadTlsFiles({ certFile, keyFile, ...others }),
+      slots: new FairSlots(10),
+      figures: new TlsFigures(),
+      rateLimited,
+    },
+    {
       name: 'client',
       clientAuth: 'none',
       handshakeTimeoutMs: 10_000,
       plainAdvice: 'use another port',
     },
-    slots: new FairSlots(10),
-    figures: new TlsFigures(),
-    rateLimited,
-  });
+  );
   let onClosed: (code: unknown) => void = () => undefined;
   const closedBy = new Promise((resolve) => {
     onClosed = resolve;

@@ -43,21 +43,20 @@ function useCertificate(days: number, { chainDays, authorityDays }: Others = {})
   }
   const timers = new ManualTimers(NOW_WALL_MS);
   const { logger, lines } = keptLog();
-  const tls = new WatchedTls({
-    name: 'tls',
-    port: 'client',
-    handshakesMax: 1,
+  const settings = {
+    certFile,
+    keyFile,
+    caFile: authorityDays === undefined ? null : authority.caFile,
+    pkcs12File: null,
+    passphraseFile: null,
+    crlFiles: authorityDays === undefined ? [] : [authority.revocationList('revoked')],
+  };
+  const tls = new WatchedTls(
+    settings,
+    { name: 'tls', port: 'client', handshakesMax: 1 },
     logger,
     timers,
-    settings: {
-      certFile,
-      keyFile,
-      caFile: authorityDays === undefined ? null : authority.caFile,
-      pkcs12File: null,
-      passphraseFile: null,
-      crlFiles: authorityDays === undefined ? [] : [authority.revocationList('revoked')],
-    },
-  });
+  );
   const told = () => lines.splice(0).map(({ msg }) => msg);
   return { tls, timers, told, lines, endsWallMs };
 }
@@ -193,19 +192,16 @@ it('trusts the authorities of caFile alone, whatever else a PKCS#12 file contain
   const pkcs12File = writePkcs12(authority.server('own'), '', stranger.caFile);
   const { caFile } = authority;
   const { logger } = keptLog();
-  const tls = new PeerTls({
-    settings: {
-      certFile: null,
-      keyFile: null,
-      pkcs12File,
-      passphraseFile: null,
-      caFile,
-      crlFiles: [],
-      ensemble: null,
-    },
-    logger,
-    timers: systemTimers(),
-  });
+  const settings = {
+    certFile: null,
+    keyFile: null,
+    pkcs12File,
+    passphraseFile: null,
+    caFile,
+    crlFiles: [],
+    ensemble: null,
+  };
+  const tls = new PeerTls(settings, logger, systemTimers());
   onTestFinished(() => tls.close());
   expect(await dialled(tls, authority.server('other'))).toBe('connected');
   const noKeyIds = 'authorityKeyIdentifier=none\nsubjectKeyIdentifier=none';

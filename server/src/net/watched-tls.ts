@@ -1,13 +1,12 @@
 /**
- * The certificate of this member for one of its ports, kept current with its files, and the
- * acceptors that present it: `ClientTls` for clients, `PeerTls` between members.
+ * Keeps a port's certificate current with its files, and owns the acceptors that present it:
+ * `ClientTls` for clients, `PeerTls` between members.
  *
- * A certificate that replaces another is used by all acceptors at once, for handshakes that begin
- * from then on. Files that cannot be used leave everything as it is (watched-files.ts), and
- * `figures.isStale` says so. When the files are loaded, the log says which of the own certificates,
- * of the authorities and of the revocation lists expires first, and when; it warns some time before
- * that, says so when it happens, and repeats both every day. Made at the start of a member, before
- * it opens anything.
+ * All acceptors use a new certificate at once, for handshakes that begin from then on. Files that
+ * cannot be used change nothing (watched-files.ts), and `figures.isStale` is true until they are
+ * repaired. When the files are loaded, the log says which certificate, authority and revocation
+ * list expires first, and when; it warns ahead of that, logs the expiry, and repeats both every
+ * day. Made when a member starts, before it opens anything.
  */
 import type { X509Certificate } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
@@ -30,19 +29,10 @@ import {
   type HandshakeSlot,
   isSignedByOneOf,
   TlsAcceptor,
-  type TlsAcceptorOptions,
+  type TlsPolicy,
 } from './tls-acceptor.js';
 
-interface WatchedTlsParts {
-  readonly settings: TlsFiles;
-  /** The name of the files in the log. */
-  readonly name: string;
-  readonly port: 'client' | 'peer';
-  /** How many handshakes may be under way at all of its acceptors together. */
-  readonly handshakesMax: number;
-  readonly logger: Logger;
-  readonly timers: Timers;
-}
+type Port = 'client' | 'peer';
 
 const CERTIFICATE = {
   events: {
@@ -71,26 +61,34 @@ const REVOCATION_LIST = {
 
 export class WatchedTls {
   readonly figures = new TlsFigures();
-  readonly #parts: WatchedTlsParts;
+  readonly slots: FairSlots<HandshakeSlot>;
+  readonly rateLimited: RateLimitedLog;
+  readonly #port: Port;
   readonly #files: WatchedFiles<TlsMaterial>;
-  readonly #rateLimited: RateLimitedLog;
-  readonly #slots: FairSlots<HandshakeSlot>;
   readonly #acceptors: TlsAcceptor[] = [];
   readonly #certificate: TlsExpiryLog;
   readonly #authority: TlsExpiryLog;
   readonly #revocationList: TlsExpiryLog;
 
-  /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
-  constructor(parts: WatchedTlsParts) {
-    const { settings, name, logger, timers } = parts;
-    this.#parts = parts;
-    this.#slots = new FairSlots(parts.handshakesMax);
-    this.#certificate = new TlsExpiryLog({ ...CERTIFICATE, logger, timers });
-    this.#authority = new TlsExpiryLog({ ...AUTHORITY, logger, timers });
-    this.#revocationList = new TlsExpiryLog({ ...REVOCATION_LIST, logger, timers });
-    this.#rateLimited = new RateLimitedLog(logger, timers);
+  /**
+   * Reads the files. `name` is theirs in the log, and `handshakesMax` bounds the handshakes that
+   * are under way at all acceptors together. Throws OperatorError with a sentence that names what
+   * is wrong.
+   */
+  constructor(
+    settings: TlsFiles,
+    at: { readonly name: string; readonly port: Port; readonly handshakesMax: number },
+    logger: Logger,
+    timers: Timers,
+  ) {
+    this.#port = at.port;
+    this.slots = new FairSlots(at.handshakesMax);
+    this.#certificate = new TlsExpiryLog(CERTIFICATE, logger, timers);
+    this.#authority = new TlsExpiryLog(AUTHORITY, logger, timers);
+    this.#revocationList = new TlsExpiryLog(REVOCATION_LIST, logger, timers);
+    this.rateLimited = new RateLimitedLog(logger, timers);
     this.#files = new WatchedFiles({
-      name,
+      name: at.name,
       logger,
       timers,
       paths: pathsOf(settings),
@@ -115,18 +113,15 @@ export class WatchedTls {
   close(): void {
     this.#files.close();
     for (const log of this.#expiries) log.close();
-    this.#rateLimited.close();
+    this.rateLimited.close();
   }
 
-  protected get material(): TlsMaterial {
+  get material(): TlsMaterial {
     return this.#files.current;
   }
 
-  protected addAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
-    const { figures, material } = this;
-    const shared = { slots: this.#slots, rateLimited: this.#rateLimited };
-    const parts = { material, options, figures, ...shared };
-    const acceptor = new TlsAcceptor(parts);
+  protected addAcceptor(policy: TlsPolicy): TlsAcceptor {
+    const acceptor = new TlsAcceptor(this, policy);
     this.#acceptors.push(acceptor);
     return acceptor;
   }
@@ -137,7 +132,7 @@ export class WatchedTls {
 
   #noteExpiries({ firstToExpire, firstAuthorityToExpire, firstListToExpire }: TlsMaterial): void {
     const { figures } = this;
-    const { port } = this.#parts;
+    const port = this.#port;
     const certificate = expiringCertificate(firstToExpire, port);
     const authority =
       firstAuthorityToExpire === null ? null : expiringCertificate(firstAuthorityToExpire, port);
@@ -152,8 +147,6 @@ export class WatchedTls {
   }
 }
 
-type Port = WatchedTlsParts['port'];
-
 function expiringCertificate({ subject, validTo: expires }: X509Certificate, port: Port): Expiring {
   return { endsWallMs: Date.parse(expires), facts: { port, subject, expires } };
 }
@@ -165,21 +158,15 @@ function expiringList({ file, block, endsWallMs }: RevocationListEnd, port: Port
 
 const PLAIN_ADVICE = 'a client without TLS connects to clientPort, or is given TLS';
 
-interface ClientTlsParts {
-  readonly settings: TlsSettings;
-  readonly logger: Logger;
-  readonly timers: Timers;
-}
-
 /** TLS for the ports of clients. */
 export class ClientTls extends WatchedTls {
   readonly settings: TlsSettings;
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
-  constructor(parts: ClientTlsParts) {
-    const { handshakesMax } = parts.settings;
-    super({ ...parts, name: 'tls', port: 'client', handshakesMax });
-    this.settings = parts.settings;
+  constructor(settings: TlsSettings, logger: Logger, timers: Timers) {
+    const { handshakesMax } = settings;
+    super(settings, { name: 'tls', port: 'client', handshakesMax }, logger, timers);
+    this.settings = settings;
   }
 
   /** Each listener has an acceptor of its own, whose sessions are not resumed at another one. */
@@ -192,12 +179,6 @@ export class ClientTls extends WatchedTls {
 interface PeerTlsSettings extends TlsFiles {
   /** The name of the ensemble in URIs of certificates; null if it has none. */
   readonly ensemble: string | null;
-}
-
-interface PeerTlsParts {
-  readonly settings: PeerTlsSettings;
-  readonly logger: Logger;
-  readonly timers: Timers;
 }
 
 /** A link has two seconds in all until its hello. */
@@ -215,10 +196,10 @@ export class PeerTls extends WatchedTls {
   readonly acceptor: TlsAcceptor;
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
-  constructor(parts: PeerTlsParts) {
+  constructor(settings: PeerTlsSettings, logger: Logger, timers: Timers) {
     const name = 'the certificate of peerAuth';
-    super({ ...parts, name, port: 'peer', handshakesMax: HANDSHAKES_MAX });
-    this.ensemble = parts.settings.ensemble;
+    super(settings, { name, port: 'peer', handshakesMax: HANDSHAKES_MAX }, logger, timers);
+    this.ensemble = settings.ensemble;
     this.acceptor = this.addAcceptor({
       name: 'peer',
       clientAuth: 'need',
@@ -251,12 +232,11 @@ interface Expiring {
 
 type Validity = 'lasting' | 'ending' | 'expired';
 
-interface TlsExpiryLogParts {
+/** What expires, and when the log warns of it. */
+interface ExpiryKind {
   /** The names of the lines in the log. */
   readonly events: Readonly<Record<Validity, string>>;
   readonly warnMs: number;
-  readonly logger: Logger;
-  readonly timers: Timers;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -271,21 +251,25 @@ const LAST_SECOND_MS = 1_000;
  * Before `start` and after `close` only `note` itself logs.
  */
 export class TlsExpiryLog {
-  readonly #parts: TlsExpiryLogParts;
+  readonly #kind: ExpiryKind;
+  readonly #logger: Logger;
+  readonly #timers: Timers;
   #noted: Expiring | null = null;
-  /** What the log has said last of what is noted. */
-  #said: Validity = 'lasting';
+  /** What was last logged of what is noted. */
+  #logged: Validity = 'lasting';
   #isFollowing = false;
   #timer: Timer | null = null;
 
-  constructor(parts: TlsExpiryLogParts) {
-    this.#parts = parts;
+  constructor(kind: ExpiryKind, logger: Logger, timers: Timers) {
+    this.#kind = kind;
+    this.#logger = logger;
+    this.#timers = timers;
   }
 
   /** Takes the place of what was noted before; null for nothing that expires. */
   note(expiring: Expiring | null): void {
     this.#noted = expiring;
-    if (expiring !== null) this.#say(expiring);
+    if (expiring !== null) this.#log(expiring);
     if (this.#isFollowing) this.#follow();
   }
 
@@ -302,9 +286,8 @@ export class TlsExpiryLog {
   }
 
   /**
-   * Says what is new since it was said last, and looks again when something is to be said, and each
-   * day in any case: clocks are set. A timer may also be early by the wall's clock: then nothing is
-   * new, and nothing is said.
+   * Logs what is new since the last line. It looks again when the next line is due, and at least
+   * once a day because clocks are set. A timer may be early by the wall clock: then nothing is new.
    */
   #follow(isDaily = false): void {
     this.#timer?.cancel();
@@ -312,31 +295,28 @@ export class TlsExpiryLog {
     const expiring = this.#noted;
     if (expiring === null) return;
     const validity = this.#validityOf(expiring);
-    if (validity !== 'lasting' && (isDaily || validity !== this.#said)) this.#say(expiring);
-    const { warnMs, timers } = this.#parts;
+    if (validity !== 'lasting' && (isDaily || validity !== this.#logged)) this.#log(expiring);
+    const { warnMs } = this.#kind;
     const leftMs = this.#leftMs(expiring);
     const nextMs = leftMs > warnMs ? leftMs - warnMs : leftMs > 0 ? leftMs : DAY_MS;
-    this.#timer = timers.after(Math.min(nextMs, DAY_MS), () => {
+    this.#timer = this.#timers.after(Math.min(nextMs, DAY_MS), () => {
       this.#follow(nextMs >= DAY_MS);
     });
   }
 
-  #say(expiring: Expiring): void {
-    const { events, logger } = this.#parts;
-    this.#said = this.#validityOf(expiring);
-    const event = events[this.#said];
-    if (this.#said === 'expired') logger.error(expiring.facts, event);
-    else if (this.#said === 'ending') logger.warn(expiring.facts, event);
-    else logger.info(expiring.facts, event);
+  #log(expiring: Expiring): void {
+    this.#logged = this.#validityOf(expiring);
+    const level = ({ lasting: 'info', ending: 'warn', expired: 'error' } as const)[this.#logged];
+    this.#logger[level](expiring.facts, this.#kind.events[this.#logged]);
   }
 
   #validityOf(expiring: Expiring): Validity {
     const leftMs = this.#leftMs(expiring);
     if (leftMs <= 0) return 'expired';
-    return leftMs <= this.#parts.warnMs ? 'ending' : 'lasting';
+    return leftMs <= this.#kind.warnMs ? 'ending' : 'lasting';
   }
 
   #leftMs({ endsWallMs }: Expiring): number {
-    return endsWallMs + LAST_SECOND_MS - this.#parts.timers.wallMs();
+    return endsWallMs + LAST_SECOND_MS - this.#timers.wallMs();
   }
 }

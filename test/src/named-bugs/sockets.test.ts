@@ -71,22 +71,19 @@ it('ZK-1506, ZK-2982: a peer whose name resolves to a new address is found there
   });
   const failures: unknown[] = [];
   const stream = await new Promise<ByteStream>((resolve, reject) => {
-    const dialler = new PeerDialler({
-      address: { host: 'member-2', port: listener.port },
-      dialTimeoutMs: 5_000,
-      backoffMinMs: 1,
-      backoffMaxMs: 1,
+    const owner = {
       transport,
       timers: systemTimers(),
-      tls: () => null,
+      dialTls: () => null,
       random: () => 0.5,
-      onStream: resolve,
-      onFailure: (error) => {
+      onDialled: (_peer: number, dialled: ByteStream) => resolve(dialled),
+      onDialFailed: (_peer: number, _address: unknown, error: unknown) => {
         failures.push(error);
         if (failures.length === 2) address = LOCAL;
         if (failures.length === 5) reject(new Error('the new address is never dialled'));
       },
-    });
+    };
+    const dialler = new PeerDialler(owner, 2, { host: 'member-2', port: listener.port });
     closers.push(() => dialler.stop());
     dialler.start();
   });

@@ -15,10 +15,10 @@ import {
 import type { PeerSecurity } from '../../net/peer-admission.js';
 import type { EnsembleIdentity, OwnVersions } from '../../net/peer-hello.js';
 import {
+  type LinkedMember,
   PEER_PORT_DEFAULTS,
   type PeerHandler,
   PeerPort,
-  type PeerPortOptions,
 } from '../../net/peer-port.js';
 import { LEVEL, LEVEL_MAX } from '../../state/level.js';
 import { dialled, type FarEnd, keptLog, type LogLine } from './fixtures.js';
@@ -48,7 +48,7 @@ export class Member implements PeerHandler {
     readonly instance?: string;
     readonly timers: ManualTimers;
     readonly network: Pick<MemoryNetwork, 'transport'>;
-    readonly options?: Partial<PeerPortOptions>;
+    readonly options?: Partial<LinkedMember>;
     /** Whoever comes is believed, by default. */
     readonly security?: Partial<PeerSecurity>;
   }) {
@@ -57,17 +57,14 @@ export class Member implements PeerHandler {
     const { id, host = `m${id}`, instance = `i${id}` } = setup;
     const others = [1, 2, 3].filter((other) => other !== id);
     this.port = new PeerPort({
-      options: {
-        ...PEER_PORT_DEFAULTS,
-        id,
-        instance,
-        address: { host, port: PORT },
-        peers: new Map(others.map((other) => [other, { host: `m${other}`, port: PORT }])),
-        peerTimeoutMs: 500,
-        versions: VERSIONS,
-        shared: [],
-        ...setup.options,
-      },
+      ...PEER_PORT_DEFAULTS,
+      id,
+      instance,
+      address: { host, port: PORT },
+      peers: new Map(others.map((other) => [other, { host: `m${other}`, port: PORT }])),
+      peerTimeoutMs: 500,
+      versions: VERSIONS,
+      shared: [],
       transport: setup.network.transport(host),
       timers: setup.timers,
       starts: { own: NO_START, earlier: [], lastSeen: () => NO_START },
@@ -76,6 +73,7 @@ export class Member implements PeerHandler {
       logger: log.logger,
       identity: () => this.identity,
       handler: this,
+      ...setup.options,
     });
   }
 
@@ -142,7 +140,7 @@ export function world(): { readonly timers: ManualTimers; readonly network: Memo
 }
 
 /** Members 1 and 2, connected. */
-export async function pair(options: Partial<PeerPortOptions> = {}) {
+export async function pair(options: Partial<LinkedMember> = {}) {
   const { timers, network } = world();
   const one = new Member({ id: 1, timers, network, options });
   const two = new Member({ id: 2, timers, network, options });

@@ -99,8 +99,8 @@ const ofMembers: readonly NamedMutant[] = [
     name: 'strangers-are-not-bounded',
     area: 'named',
     in: 'PeerAdmission.constructor',
-    find: 'this.#unproven = new FairSlots(parts.unprovenMax);',
-    replace: 'this.#unproven = new FairSlots(parts.unprovenMax * 1_000);',
+    find: 'this.#unproven = new FairSlots(member.unprovenMax);',
+    replace: 'this.#unproven = new FairSlots(member.unprovenMax * 1_000);',
     breaks: 'connections that have proved nothing have a bound',
     scenario: {
       file: ADMISSION,
@@ -158,7 +158,7 @@ const ofClients: readonly NamedMutant[] = [
     in: 'TlsAcceptor.#onSecured',
     find: 'if (certificate !== undefined && !this.#isTrusted(socket)) $BODY',
     replace:
-      "if (certificate !== undefined && options.clientAuth === 'need' && !this.#isTrusted(socket)) $BODY",
+      "if (certificate !== undefined && clientAuth === 'need' && !this.#isTrusted(socket)) $BODY",
     breaks: 'the identity of a certificate is believed after an authority has been found for it',
     scenario: {
       file: ACCEPTOR,
