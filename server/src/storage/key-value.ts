@@ -51,8 +51,6 @@ export interface KeyValueDatabase {
    * bytes read.
    */
   checkFiles(): AsyncIterable<number>;
-  /** Deletes keys, neither atomically nor durably. Only for garbage. */
-  clear(range: KeyRange): Promise<void>;
   close(): Promise<void>;
 }
 

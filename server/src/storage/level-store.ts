@@ -102,9 +102,10 @@ export class LevelStore implements KeyValueStore {
 
   /** The directory of a database, for the files of its large values. */
   #filesBeside(name: string): Promise<FileLogDirectory> {
+    const { path, disk } = this.#directory;
     return FileLogDirectory.open({
-      path: join(this.#directory.path, name),
-      disk: this.#directory.disk,
+      path: join(path, name),
+      disk,
       isOwn: () => false,
       discard: (file) => this.#directory.discard(join(name, file)),
       close: async () => undefined,
@@ -204,10 +205,6 @@ class LevelDatabase implements KeyValueDatabase {
         await sleep(FILE_CHECKS_APART_MS);
       }
     }
-  }
-
-  async clear(range: KeyRange): Promise<void> {
-    await guarded(this.#path, () => this.#level.clear(range));
   }
 
   async close(): Promise<void> {

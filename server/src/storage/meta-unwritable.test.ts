@@ -24,7 +24,6 @@ function refusingMeta(store: MemoryStore): KeyValueStore {
     iterate: (range) => database.iterate(range),
     snapshot: () => database.snapshot(),
     checkFiles: () => database.checkFiles(),
-    clear: (range) => database.clear(range),
     close: () => database.close(),
   });
   return {

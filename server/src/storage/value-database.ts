@@ -110,11 +110,6 @@ export class ValueDatabase implements KeyValueDatabase {
     return this.#database.checkFiles();
   }
 
-  async clear(range: KeyRange): Promise<void> {
-    assert(this.#files.isEmpty, 'what is cleared has no values in files');
-    await this.#database.clear(range);
-  }
-
   async close(): Promise<void> {
     try {
       await this.#files.close();

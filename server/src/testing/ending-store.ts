@@ -94,10 +94,6 @@ class EndingDatabase implements KeyValueDatabase {
     return partsOf(this.#database.checkFiles(), this.#life);
   }
 
-  clear(range: KeyRange): Promise<void> {
-    return this.#life.run(() => this.#database.clear(range));
-  }
-
   close(): Promise<void> {
     return this.#life.run(() => this.#database.close());
   }

@@ -194,10 +194,6 @@ class MemoryDatabase implements KeyValueDatabase {
     });
   }
 
-  async reserve(): Promise<void> {
-    this.#check();
-  }
-
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
     this.#check();
     return this.#select(this.#disk.entries(), range);
@@ -217,12 +213,6 @@ class MemoryDatabase implements KeyValueDatabase {
     this.#check();
     await this.#store.reading();
     yield 0;
-  }
-
-  async clear(range: KeyRange): Promise<void> {
-    for await (const entries of this.iterate(range)) {
-      for (const [key] of entries) await this.batch([{ type: 'del', key }], { sync: false });
-    }
   }
 
   async close(): Promise<void> {
