@@ -22,14 +22,19 @@ import {
   type SnapshotSink,
   Storage,
   StorageFault,
+  type Stores,
   type TreeRecord,
 } from '../storage/index.js';
 import { trailerRecord } from '../storage/snapshot-source.js';
 import type { RestorePlan } from './restore-plan.js';
-import type { MemberStores } from './stopped-member.js';
+
+interface RestoreTarget {
+  readonly config: Config;
+  /** The members whose directories are on this machine. */
+  readonly ids: readonly number[];
+}
 
 interface Restored {
-  /** The members whose directories are on this machine. */
   readonly ids: readonly number[];
   /** The same for all members of the ensemble, wherever they are restored. */
   readonly ensembleId: string;
@@ -37,13 +42,11 @@ interface Restored {
   readonly plan: RestorePlan;
 }
 
-export interface MembersToRestore extends Restored {
-  readonly config: Config;
-}
+export interface MembersToRestore extends RestoreTarget, Restored {}
 
 interface StoresToRestore extends Restored {
   /** Opens the stores of a member, which are empty. */
-  storesOf(id: number): Promise<MemberStores>;
+  storesOf(id: number): Promise<Stores>;
 }
 
 /** What `server.damaged` says of a directory into which a restore was interrupted. */
@@ -68,10 +71,7 @@ export async function restoreMembers(setup: MembersToRestore): Promise<string> {
 }
 
 /** Rejects with OperatorError if the directories are not empty, or cannot be made. */
-export async function requireRestorable({
-  config,
-  ids,
-}: Pick<MembersToRestore, 'config' | 'ids'>): Promise<void> {
+export async function requireRestorable({ config, ids }: RestoreTarget): Promise<void> {
   for (const id of ids) await requireEmpty(config, id);
 }
 

@@ -16,8 +16,8 @@ import {
   openStores,
   type StateLoader,
   Storage,
-  type StorageSetup,
   StoreLockedError,
+  type Stores,
 } from '../storage/index.js';
 
 export interface StoppedMember {
@@ -27,15 +27,12 @@ export interface StoppedMember {
   readonly checkpointZxid: Zxid;
 }
 
-/** What a member keeps on its disk, open. */
-export type MemberStores = Pick<StorageSetup, 'treeStore' | 'logFiles'>;
-
 export async function readStoppedMember(config: Config, id: number): Promise<StoppedMember> {
   return await readStores(await stoppedStores(config, id), id);
 }
 
 /** The same where the stores are open already; it closes them. */
-export async function readStores(stores: MemberStores, id: number): Promise<StoppedMember> {
+export async function readStores(stores: Stores, id: number): Promise<StoppedMember> {
   const state = new ReplicatedState();
   const { storage, recovered } = await Storage.open({
     ...stores,
@@ -61,10 +58,7 @@ export async function readStores(stores: MemberStores, id: number): Promise<Stop
  *
  * Rejects with OperatorError where there is no data, or where the member runs.
  */
-export async function stoppedStores(
-  config: Config,
-  id: number,
-): Promise<Awaited<ReturnType<typeof openStores>>> {
+export async function stoppedStores(config: Config, id: number): Promise<Stores> {
   const { data } = memberDirectories(config, id);
   await access(data).catch((cause: unknown) => {
     throw new OperatorError(`${data} does not exist: member ${id} has no data here`, { cause });

@@ -27,7 +27,7 @@ export type {
 export { exportedNodes } from '../offline/exported-nodes.js';
 export { restoreStores } from '../offline/restore.js';
 export { newestSurvivor, recoveryPlan } from '../offline/restore-plan.js';
-export { type MemberStores, readStores, type StoppedMember } from '../offline/stopped-member.js';
+export { readStores, type StoppedMember } from '../offline/stopped-member.js';
 export { nameText, x509Name } from '../security/x509-name.js';
 export { ephemeralPaths } from '../state/ephemerals.js';
 export { LEVEL } from '../state/level.js';
@@ -38,7 +38,13 @@ export {
 } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 export { txnOf, writeTxn } from '../state/txn-codec.js';
-export { openStores, type Recovered, Storage, StorageFault } from '../storage/index.js';
+export {
+  openStores,
+  type Recovered,
+  Storage,
+  StorageFault,
+  type Stores,
+} from '../storage/index.js';
 export {
   decodeHeader,
   parseSegmentName,

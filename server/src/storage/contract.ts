@@ -33,13 +33,24 @@ export interface StorageOptions {
   readonly levelMax: number;
 }
 
-export interface StorageSetup {
+/** Where a member keeps everything, open. Storage closes it. */
+export interface Stores {
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
   /** The marks that name the owner of each directory; absent without directories. */
   readonly marks?: readonly KnownRecord[];
+}
+
+/** What the logs of all generations are written with. */
+export interface LogSetup {
+  readonly logFiles: LogDirectory;
+  /** Returns random bytes, for the salts by which the log's records are recognized. */
+  randomBytes(count: number): Uint8Array;
+  readonly options: StorageOptions;
+}
+
+export interface StorageSetup extends Stores {
   readonly memberId: number;
-  /** Returns random bytes, for the salts by which the log's records are recognised. */
   randomBytes(count: number): Uint8Array;
   /** Absent where starts are not counted. */
   readonly starts?: StartsSetup;
@@ -49,6 +60,11 @@ export interface StorageSetup {
    */
   readonly loader: StateLoader;
   readonly options?: Partial<StorageOptions>;
+}
+
+/** A setup with a value for each option. */
+export interface FullSetup extends StorageSetup {
+  readonly options: StorageOptions;
 }
 
 export interface Recovered {

@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { assert } from '@rookery/protocol';
 import { orFault } from './errors.js';
 import { CLEARED_BYTES, type LogDirectory, type LogFile } from './key-value.js';
-import { type DiskFile, FileLogFile } from './log-disk.js';
-import type { OwnedDirectory } from './owned-directory.js';
+import { type DiskFile, FileLogFile, type LogDisk } from './log-disk.js';
 
 const SPARE_NAME = /^spare-(\d+)$/;
 const SPARES_MAX = 2;
@@ -18,8 +17,16 @@ const CLEARED = new Uint8Array(CLEARED_BYTES);
 /** Free space that zeros and spare files leave to other writes, in bytes. */
 const LEFT_FREE_BYTES = 16 << 20;
 
-/** The used part of OwnedDirectory. */
-export type LogHome = Pick<OwnedDirectory, 'path' | 'disk' | 'isOwn' | 'discard' | 'close'>;
+/** The directory in which the files are, such as an OwnedDirectory. */
+export interface LogHome {
+  readonly path: string;
+  readonly disk: LogDisk;
+  /** Whether a name belongs to the directory itself and not to the log in it. */
+  isOwn(name: string): boolean;
+  /** Removes a file. Resolves when it cannot come back. */
+  discard(name: string): Promise<void>;
+  close(): Promise<void>;
+}
 
 export class FileLogDirectory implements LogDirectory {
   readonly #home: LogHome;

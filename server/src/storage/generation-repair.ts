@@ -14,18 +14,11 @@ import { RepairOutdatedError, UnreadableHistoryError } from './errors.js';
 import type { GenerationSink } from './snapshot-source.js';
 import type { TxnLog } from './txn-log.js';
 
-/** The log of the new generation, and the number of its newest segment. */
-export interface RepairLog {
-  readonly log: TxnLog;
-  seq(): number;
-  /** From now on `meta` follows the number. */
-  onLive(): void;
-}
-
 export class GenerationRepair {
   readonly zxid: Zxid;
   readonly sink: GenerationSink;
-  readonly to: RepairLog;
+  /** The log of the new generation. */
+  readonly to: TxnLog;
   readonly #from: TxnLog;
   /** How often the log in use had been truncated when the repair began. */
   readonly #truncations: number;
@@ -33,7 +26,7 @@ export class GenerationRepair {
 
   constructor(
     zxid: Zxid,
-    parts: { readonly sink: GenerationSink; readonly to: RepairLog; readonly from: TxnLog },
+    parts: { readonly sink: GenerationSink; readonly to: TxnLog; readonly from: TxnLog },
   ) {
     this.zxid = zxid;
     this.sink = parts.sink;
@@ -69,7 +62,7 @@ export class GenerationRepair {
    */
   async catchUp(): Promise<number> {
     this.check();
-    const { log } = this.to;
+    const log = this.to;
     const before = log.writtenBytes;
     const through = this.#from.last;
     try {
@@ -90,7 +83,7 @@ export class GenerationRepair {
     try {
       await this.sink.abandon();
     } finally {
-      await this.to.log.discard();
+      await this.to.discard();
     }
   }
 

@@ -16,6 +16,7 @@ export {
   type StateLoader,
   type StorageOptions,
   type StorageSetup,
+  type Stores,
   type TreeRecord,
 } from './contract.js';
 export {
@@ -33,4 +34,4 @@ export type { GenerationRepair } from './generation-repair.js';
 export type { KeyValueStore, LogDirectory, LogFile } from './key-value.js';
 export type { KnownRecord } from './known-record.js';
 export { Storage, StorageQueue, type StorageQueueHooks } from './storage.js';
-export { openStores, type Stores } from './stores.js';
+export { openStores } from './stores.js';

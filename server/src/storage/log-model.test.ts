@@ -15,11 +15,17 @@ import {
 import { describe, expect, it } from 'vitest';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { proposalsAfter, proposalsIn, seededRandom } from '../simulated/storage/toy-state.js';
+import { DEFAULT_STORAGE_OPTIONS } from './contract.js';
 import { StorageFault } from './errors.js';
 import { recoverLog } from './log-recovery.js';
-import { TxnLog, type TxnLogHooks } from './txn-log.js';
+import { TxnLog } from './txn-log.js';
 
-const OPTIONS = { segmentBytesMax: 600, firstPart: 0.5, recordBytesMax: 150 };
+const OPTIONS = {
+  ...DEFAULT_STORAGE_OPTIONS,
+  segmentBytesMax: 600,
+  firstPart: 0.5,
+  recordBytesMax: 150,
+};
 const GENERATION = 3;
 
 /** What survives a crash beside the files: the meta record, and the tree. */
@@ -43,14 +49,15 @@ class Life {
     this.random = seededRandom(seed);
   }
 
-  get hooks(): TxnLogHooks {
-    return {
-      onBegun: async (seq) => {
-        this.rest.logSeq = seq;
-      },
-      salt: () => (this.salts++).toString(16).padStart(16, '0'),
-    };
+  /** The log that is opened in `directory`. */
+  setup(directory = this.directory) {
+    const randomBytes = () => Buffer.from((this.salts++).toString(16).padStart(16, '0'), 'hex');
+    return { logFiles: directory, options: OPTIONS, randomBytes };
   }
+
+  readonly recordBegun = async (seq: number): Promise<void> => {
+    this.rest.logSeq = seq;
+  };
 
   async append(log: TxnLog): Promise<void> {
     const count = 1 + Math.floor(this.random() * 12);
@@ -119,9 +126,10 @@ function rangesOf(proposals: readonly Proposal[]): GrowingRanges {
 
 async function checkRecovered(life: Life, title: string): Promise<TxnLog> {
   const at = { generation: GENERATION, ...life.rest };
-  const found = await recoverLog(life.directory, at, OPTIONS, life.hooks);
+  const found = await recoverLog(life.setup(), at);
   expect(found.unreadable, title).toBe(undefined);
   const { log } = found;
+  log.goLive(life.recordBegun);
   const whole = await readAll(log);
   const [longer, shorter] =
     life.proposals.length > life.next.length
@@ -146,12 +154,8 @@ describe('a log that dies at any change, again and again', () => {
     'has lost nothing, seed %d',
     async (seed) => {
       const life = new Life(seed);
-      let log = await TxnLog.create(
-        life.directory,
-        { generation: GENERATION, base: 0 },
-        OPTIONS,
-        life.hooks,
-      );
+      let log = await TxnLog.create(life.setup(), { generation: GENERATION, base: 0 });
+      log.goLive(life.recordBegun);
       let deaths = 0;
       for (let number = 0; number < 25; number++) {
         const title = `seed ${seed}, life ${number}`;
@@ -180,13 +184,14 @@ describe('a log that has lost the segment that was begun last', () => {
     for (const appends of [1, 2, 5, 20]) {
       const life = new Life(appends);
       const at = { generation: GENERATION, base: 0 };
-      const log = await TxnLog.create(life.directory, at, OPTIONS, life.hooks);
+      const log = await TxnLog.create(life.setup(), at);
+      log.goLive(life.recordBegun);
       for (let count = 0; count < appends; count++) await life.append(log);
       await log.idle();
       const directory = life.directory.crash(life.random);
       await directory.remove(`${GENERATION}-${life.rest.logSeq}.log`);
       const found = { generation: GENERATION, ...life.rest };
-      const recovering = recoverLog(directory, found, OPTIONS, life.hooks);
+      const recovering = recoverLog(life.setup(directory), found);
       await expect(recovering, `${appends} appends`).rejects.toThrow(/missing/);
     }
   });

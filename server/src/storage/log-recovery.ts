@@ -17,6 +17,7 @@ import {
   type ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
+import type { LogSetup } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { LogDirectory, LogFile } from './key-value.js';
 import {
@@ -33,7 +34,7 @@ import {
   storedBatch,
 } from './log-segment.js';
 import { SharedResource } from './shared-resource.js';
-import { recordAt, TxnLog, type TxnLogHooks, type TxnLogOptions } from './txn-log.js';
+import { recordAt, TxnLog } from './txn-log.js';
 
 /** The approximate size of the batches after the checkpoint, in bytes. */
 const SUFFIX_BATCH_BYTES = 256 << 10;
@@ -60,12 +61,8 @@ interface LogAt {
  * Throws DamagedError when what a start needs of the log of this generation is not sound, or does
  * not fit `checkpoint`. Changes nothing before it is sure.
  */
-export async function recoverLog(
-  directory: LogDirectory,
-  at: LogAt,
-  options: TxnLogOptions,
-  hooks: TxnLogHooks,
-): Promise<RecoveredLog> {
+export async function recoverLog(setup: LogSetup, at: LogAt): Promise<RecoveredLog> {
+  const directory = setup.logFiles;
   const names = await namesOf(directory, at.generation);
   const { chain, broken } = chainOf(await headersOf(directory, names), at);
   const needed = chain.findLastIndex((header) => header.base <= at.checkpoint);
@@ -78,12 +75,7 @@ export async function recoverLog(
   for (const name of names) if (!keptNames.has(name)) await directory.remove(name);
   const last = segments.at(-1)?.last ?? at.checkpoint;
   const lastSeq = Math.max(at.logSeq, ...names.map((name) => parseSegmentName(name)?.seq ?? 0));
-  const log = new TxnLog(
-    directory,
-    { generation: at.generation, segments, last, lastSeq },
-    options,
-    hooks,
-  );
+  const log = new TxnLog(setup, { generation: at.generation, segments, last, lastSeq });
   const reason = unreadable ?? broken;
   return {
     log,

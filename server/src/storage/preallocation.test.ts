@@ -4,6 +4,7 @@ import { counterOf, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { proposalsAfter } from '../simulated/storage/toy-state.js';
+import { DEFAULT_STORAGE_OPTIONS } from './contract.js';
 import type { LogFile } from './key-value.js';
 import { TxnLog } from './txn-log.js';
 
@@ -12,8 +13,6 @@ const FIRST_PREALLOCATED_BYTES = 1 << 20;
 const STEP_BYTES = 512 << 10;
 const LARGE_WRITE_BYTES = 32 << 10;
 const SMALL = LARGE_WRITE_BYTES / 2;
-const OPTIONS = { segmentBytesMax: SEGMENT_BYTES, recordBytesMax: 1 << 20, firstPart: 1 };
-const HOOKS = { onBegun: async () => {}, salt: () => '0123456789abcdef' };
 
 /** Tells in which order files are written and filled with zeros, and how long those make them. */
 class WatchedDirectory extends MemoryLogDirectory {
@@ -42,8 +41,11 @@ class WatchedDirectory extends MemoryLogDirectory {
 }
 
 async function newLog(directory: WatchedDirectory, firstPart = 1): Promise<TxnLog> {
-  const options = { ...OPTIONS, firstPart };
-  return await TxnLog.create(directory, { generation: 1, base: 0 }, options, HOOKS);
+  const sizes = { segmentBytesMax: SEGMENT_BYTES, recordBytesMax: 1 << 20, firstPart };
+  const options = { ...DEFAULT_STORAGE_OPTIONS, ...sizes };
+  const randomBytes = (count: number) => new Uint8Array(count);
+  const setup = { logFiles: directory, randomBytes, options };
+  return await TxnLog.create(setup, { generation: 1, base: 0 });
 }
 
 /** Appends a group in one synced write: as many batches of one proposal each. */

@@ -14,13 +14,13 @@
 import { epochOf, formatZxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
 import { CheckpointedTree, parseTreeName, readCheckpoint } from './checkpoint.js';
-import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
+import type { FullSetup, Recovered, Stores } from './contract.js';
 import { DamagedError, IdentityError, refuseHigherLevel } from './errors.js';
 import type { KeyValueStore, LogDirectory } from './key-value.js';
 import { recoverLog } from './log-recovery.js';
 import { parseSegmentName, RECORDS_START, RecordReader, readHeader } from './log-segment.js';
 import { META_NAME, type Meta, MetaStore } from './meta.js';
-import { TxnLog, type TxnLogHooks } from './txn-log.js';
+import { TxnLog } from './txn-log.js';
 
 /** The generation that is in use. */
 export interface Live {
@@ -37,13 +37,9 @@ export interface RecoveredStorage {
   readonly recovered: Recovered;
 }
 
-export async function recoverStorage(
-  setup: StorageSetup,
-  options: StorageOptions,
-  hooks: TxnLogHooks,
-): Promise<RecoveredStorage> {
-  const { memberId, loader } = setup;
-  if (await isUnfinished(setup)) return await foundStorage(setup, options, hooks);
+export async function recoverStorage(setup: FullSetup): Promise<RecoveredStorage> {
+  const { memberId } = setup;
+  if (await isUnfinished(setup)) return await foundStorage(setup);
   const names = await generationsOf(setup);
   const metaStore = await openMeta(setup, names);
   let meta: Meta | null;
@@ -62,11 +58,11 @@ export async function recoverStorage(
       `this is the data of member ${meta.memberId}, this is member ${memberId}`,
     );
   }
-  refuseHigherLevel(meta.level, options.levelMax);
+  refuseHigherLevel(meta.level, setup.options.levelMax);
   await destroyGenerations(setup, meta.generation);
   if (meta.damaged !== null) return damagedStorage(metaStore, meta, true);
   try {
-    return await soundStorage({ setup, metaStore, meta, options, loader, hooks });
+    return await soundStorage(setup, metaStore, meta);
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
     return damagedStorage(metaStore, { ...meta, damaged: error.message }, true);
@@ -74,7 +70,7 @@ export async function recoverStorage(
 }
 
 /** A meta database that LevelDB cannot open is replaced by one that says so. */
-async function openMeta(setup: StorageSetup, generations: readonly number[]): Promise<MetaStore> {
+async function openMeta(setup: FullSetup, generations: readonly number[]): Promise<MetaStore> {
   try {
     return await MetaStore.open(setup.treeStore);
   } catch (error) {
@@ -85,7 +81,7 @@ async function openMeta(setup: StorageSetup, generations: readonly number[]): Pr
 
 /** A new meta database, which says what was wrong with the one before. */
 export async function replaceMeta(
-  { treeStore, memberId }: StorageSetup,
+  { treeStore, memberId }: FullSetup,
   generations: readonly number[],
   damage: string,
 ): Promise<MetaStore> {
@@ -97,7 +93,7 @@ export async function replaceMeta(
 
 /** Destroys every tree and log but those of the generation `live`; all of them when it is null. */
 export async function destroyGenerations(
-  { treeStore, logFiles }: Pick<StorageSetup, 'treeStore' | 'logFiles'>,
+  { treeStore, logFiles }: Stores,
   live: number | null,
 ): Promise<void> {
   for (const name of await treeStore.list()) {
@@ -111,8 +107,7 @@ export async function destroyGenerations(
 }
 
 /** The numbers of all generations with a tree or a log. */
-export async function generationsOf(setup: StorageSetup): Promise<readonly number[]> {
-  const { treeStore, logFiles } = setup;
+export async function generationsOf({ treeStore, logFiles }: Stores): Promise<readonly number[]> {
   const generations: number[] = [];
   for (const name of await treeStore.list()) generations.push(parseTreeName(name) ?? -1);
   for (const name of await logFiles.list()) {
@@ -121,29 +116,25 @@ export async function generationsOf(setup: StorageSetup): Promise<readonly numbe
   return generations.filter((generation) => generation >= 0);
 }
 
-async function soundStorage(from: {
-  readonly setup: StorageSetup;
-  readonly metaStore: MetaStore;
-  readonly meta: Meta;
-  readonly options: StorageOptions;
-  readonly loader: StateLoader;
-  readonly hooks: TxnLogHooks;
-}): Promise<RecoveredStorage> {
-  const { setup, metaStore, options, loader, hooks } = from;
-  const { generation } = from.meta;
+async function soundStorage(
+  setup: FullSetup,
+  metaStore: MetaStore,
+  found: Meta,
+): Promise<RecoveredStorage> {
+  const { generation } = found;
   if (!(await setup.treeStore.list()).includes(`tree-${generation}`)) {
     throw new DamagedError(`the tree is missing (tree-${generation})`);
   }
   const tree = await CheckpointedTree.open(setup.treeStore, generation);
   try {
     const checkpoint = tree.checkpoint.zxid;
-    refuseHigherLevel(tree.checkpoint.level, options.levelMax);
-    let { meta } = from;
+    refuseHigherLevel(tree.checkpoint.level, setup.options.levelMax);
+    let meta = found;
     const logAt = { generation, checkpoint, logSeq: meta.logSeq };
     // Both at once, because the log mostly waits for the disk and the tree for the processor.
     const [loaded, read] = await Promise.allSettled([
-      tree.load(loader),
-      recoverLog(setup.logFiles, logAt, options, hooks),
+      tree.load(setup.loader),
+      recoverLog(setup, logAt),
     ]);
     if (loaded.status === 'rejected') {
       if (read.status === 'fulfilled') await read.value.log.closeFiles();
@@ -189,15 +180,11 @@ async function soundStorage(from: {
  * Founds an empty member, in place of what an unfinished founding has left. Storage marks the
  * directory as complete behind it.
  */
-async function foundStorage(
-  setup: StorageSetup,
-  options: StorageOptions,
-  hooks: TxnLogHooks,
-): Promise<RecoveredStorage> {
-  const { treeStore, logFiles, memberId, loader } = setup;
+async function foundStorage(setup: FullSetup): Promise<RecoveredStorage> {
+  const { treeStore, memberId, loader } = setup;
   const removed = await clear(setup);
   const metaStore = await MetaStore.open(treeStore);
-  const log = await TxnLog.create(logFiles, { generation: 0, base: 0 }, options, hooks);
+  const log = await TxnLog.create(setup, { generation: 0, base: 0 });
   loader.finishLoad({ zxid: 0, lastTime: 0 });
   const checkpoint = { zxid: 0, digest: loader.digest(), lastTime: 0 };
   const tree = await CheckpointedTree.create(treeStore, 0, checkpoint);
@@ -216,14 +203,14 @@ async function foundStorage(
 }
 
 /** Destroys meta and all trees and logs; returns their names. */
-async function clear(setup: StorageSetup): Promise<readonly string[]> {
-  const { treeStore, logFiles } = setup;
+async function clear(stores: Stores): Promise<readonly string[]> {
+  const { treeStore, logFiles } = stores;
   const databases = (await treeStore.list()).filter(
     (name) => name === META_NAME || parseTreeName(name) !== null,
   );
   const segments = (await logFiles.list()).filter((name) => parseSegmentName(name) !== null);
   if (databases.includes(META_NAME)) await treeStore.destroy(META_NAME);
-  await destroyGenerations(setup, null);
+  await destroyGenerations(stores, null);
   return [...databases, ...segments];
 }
 
@@ -265,7 +252,7 @@ function identityOf(meta: Meta) {
 }
 
 /** Whether there is nothing, or only what an unfinished founding has left. Changes nothing. */
-async function isUnfinished(setup: StorageSetup): Promise<boolean> {
+async function isUnfinished(setup: FullSetup): Promise<boolean> {
   const founding = await setup.treeStore.founding();
   if (founding === 'complete') return false;
   const isMarkedLast = founding === 'incomplete';
@@ -307,7 +294,7 @@ function isFirst(meta: Meta, memberId: number): boolean {
  * as one that is not, unless `mayBeTorn`.
  */
 async function holdsAnything(
-  { treeStore, logFiles }: StorageSetup,
+  { treeStore, logFiles }: Stores,
   mayBeTorn: boolean,
 ): Promise<boolean> {
   const trees = (await treeStore.list()).filter((name) => parseTreeName(name) !== null);

@@ -4,10 +4,10 @@ import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import { expect, it } from 'vitest';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { proposalsIn } from '../simulated/storage/toy-state.js';
+import { DEFAULT_STORAGE_OPTIONS } from './contract.js';
 import { TxnLog } from './txn-log.js';
 
-const OPTIONS = { segmentBytesMax: 1 << 20, recordBytesMax: 1 << 10, firstPart: 1 };
-const HOOKS = { onBegun: async () => {}, salt: () => '0123456789abcdef' };
+const OPTIONS = { ...DEFAULT_STORAGE_OPTIONS, recordBytesMax: 1 << 10 };
 const LENGTH_BYTES = 4;
 
 function batchOf(...bodies: readonly string[]): ProposalBatch {
@@ -28,7 +28,9 @@ function received(frame: Uint8Array): ProposalBatch {
 
 async function logged(batch: ProposalBatch): Promise<readonly string[]> {
   const at = { generation: 1, base: 0 };
-  const log = await TxnLog.create(new MemoryLogDirectory(), at, OPTIONS, HOOKS);
+  const randomBytes = (count: number) => new Uint8Array(count);
+  const setup = { logFiles: new MemoryLogDirectory(), randomBytes, options: OPTIONS };
+  const log = await TxnLog.create(setup, at);
   await log.append([batch]);
   const read: ProposalBatch[] = [];
   for await (const part of log.read(0, log.last)) read.push(part);

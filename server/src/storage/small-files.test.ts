@@ -60,8 +60,7 @@ describe('the marks of a running member', () => {
     ['log/member.json', 1],
   ])('%s is written again, whichever byte has changed', async (name, index) => {
     await fill();
-    const { marks, ...others } = await stores();
-    const { storage } = await openToy({ ...others, marks });
+    const { storage } = await openToy(await stores());
     const record = storage.known[index];
     const text = readFileSync(pathOf(name), 'utf8');
     for (let at = 0; at < text.length; at++) {

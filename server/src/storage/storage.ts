@@ -11,7 +11,6 @@
  */
 import {
   assert,
-  bufferOf,
   Fifo,
   formatZxid,
   type LeadershipOf,
@@ -26,12 +25,12 @@ import type { Checkpoint, CheckpointedTree } from './checkpoint.js';
 import {
   DEFAULT_STORAGE_OPTIONS,
   type Epochs,
+  type FullSetup,
   type Recovered,
   type ServedWith,
   type SnapshotSink,
   type SnapshotSource,
   type StateLoader,
-  type StorageOptions,
   type StorageSetup,
 } from './contract.js';
 import {
@@ -40,8 +39,8 @@ import {
   refuseHigherLevel,
   UnreadableHistoryError,
 } from './errors.js';
-import { GenerationRepair, type RepairLog } from './generation-repair.js';
-import type { KeyValueOperation, KeyValueStore, LogDirectory } from './key-value.js';
+import { GenerationRepair } from './generation-repair.js';
+import type { KeyValueOperation } from './key-value.js';
 import type { KnownRecord } from './known-record.js';
 import { KeptMeta, StartsRecord } from './meta.js';
 import {
@@ -54,16 +53,10 @@ import {
 } from './recovery.js';
 import { scrubLog, scrubTree } from './scrub.js';
 import { GenerationSink, openSnapshotSource } from './snapshot-source.js';
-import { TxnLog, type TxnLogHooks } from './txn-log.js';
-
-/** The number of random bytes in the salt of a log segment. */
-const SALT_BYTES = 8;
+import { TxnLog } from './txn-log.js';
 
 export class Storage {
-  readonly #treeStore: KeyValueStore;
-  readonly #logFiles: LogDirectory;
-  readonly #logHooks: TxnLogHooks;
-  readonly #options: StorageOptions;
+  readonly #setup: FullSetup;
   readonly #background = new Background();
   readonly #meta: KeptMeta;
   /** The starts of this directory and of others, as far as they are known. */
@@ -79,21 +72,13 @@ export class Storage {
   /** An output of the core is being carried out. Stays true when it fails. */
   #isChanging = false;
 
-  private constructor(
-    setup: StorageSetup,
-    options: StorageOptions,
-    from: RecoveredStorage,
-    lastGeneration: number,
-    logHooks: TxnLogHooks,
-  ) {
-    this.#treeStore = setup.treeStore;
-    this.#logFiles = setup.logFiles;
-    this.#logHooks = logHooks;
-    this.#options = options;
+  private constructor(setup: FullSetup, from: RecoveredStorage, lastGeneration: number) {
+    this.#setup = setup;
     this.#meta = new KeptMeta(from.metaStore, this.#background, from.meta, from.metaKnown);
     this.starts = new StartsRecord(this.#meta, setup.starts ?? null);
     this.known = [...(setup.marks ?? []), this.#knownMeta()];
     this.#live = from.live;
+    this.#live?.log.goLive(this.#recordBegun);
     this.#lastGeneration = lastGeneration;
   }
 
@@ -106,20 +91,11 @@ export class Storage {
   static async open(
     setup: StorageSetup,
   ): Promise<{ readonly storage: Storage; readonly recovered: Recovered }> {
-    const options = { ...DEFAULT_STORAGE_OPTIONS, ...setup.options };
-    let opened: Storage | null = null;
-    const hooks = {
-      salt: () => bufferOf(setup.randomBytes(SALT_BYTES)).toString('hex'),
-      onBegun: async (logSeq: number) => {
-        assert(opened !== null, 'nothing is appended while the storage is opened');
-        await opened.#meta.change({ logSeq });
-      },
-    };
-    const from = await recoverStorage(setup, options, hooks);
+    const full = { ...setup, options: { ...DEFAULT_STORAGE_OPTIONS, ...setup.options } };
+    const from = await recoverStorage(full);
     const generations = await generationsOf(setup);
     const lastGeneration = Math.max(from.meta.generation, ...generations);
-    const storage = new Storage(setup, options, from, lastGeneration, hooks);
-    opened = storage;
+    const storage = new Storage(full, from, lastGeneration);
     try {
       await storage.starts.countStart();
       if ((await setup.treeStore.founding()) !== 'complete') {
@@ -130,10 +106,14 @@ export class Storage {
       // LevelDB may find a damaged block only during a compaction.
       if (!(error instanceof DamagedError)) throw error;
       await storage.#closeFiles();
-      await (await replaceMeta(setup, generations, error.message)).close();
+      await (await replaceMeta(full, generations, error.message)).close();
       return await Storage.open(setup);
     }
   }
+
+  readonly #recordBegun = async (logSeq: number): Promise<void> => {
+    await this.#meta.change({ logSeq });
+  };
 
   async #closeFiles(): Promise<void> {
     await this.#live?.log.closeFiles();
@@ -257,7 +237,7 @@ export class Storage {
    * there without this record ends when it applies the transaction that raised the level.
    */
   raiseLevel(level: number): void {
-    refuseHigherLevel(level, this.#options.levelMax);
+    refuseHigherLevel(level, this.#setup.options.levelMax);
     if (level > this.#meta.value.level) this.#background.run(() => this.#meta.change({ level }));
   }
 
@@ -281,7 +261,7 @@ export class Storage {
     if (!this.#meta.isKnown) await this.#meta.change({});
     const old = this.#sink;
     this.#lastGeneration += 1;
-    const sink = new GenerationSink(this.#treeStore, this.#lastGeneration);
+    const sink = new GenerationSink(this.#setup.treeStore, this.#lastGeneration);
     this.#sink = sink;
     if (old !== null) await old.abandon();
     return sink;
@@ -298,13 +278,14 @@ export class Storage {
     assert(sink !== null, 'a snapshot was begun before it is installed');
     this.#beginChange();
     const tree = await sink.finish(zxid);
-    refuseHigherLevel(tree.checkpoint.level, this.#options.levelMax);
+    refuseHigherLevel(tree.checkpoint.level, this.#setup.options.levelMax);
     const { generation } = tree;
     const at = { generation, base: zxid };
-    const log = await TxnLog.create(this.#logFiles, at, this.#options, this.#logHooks);
+    const log = await TxnLog.create(this.#setup, at);
     const level = Math.max(this.#meta.value.level, tree.checkpoint.level ?? LEVEL.first);
     const facts = { logSeq: 0, recordedZxid: zxid, lineage: [...lineage] };
     await this.#meta.change({ generation, damaged: null, level, ...facts });
+    log.goLive(this.#recordBegun);
     const old = this.#live;
     this.#live = { tree, log };
     this.#sink = null;
@@ -392,27 +373,13 @@ export class Storage {
     const from = this.#liveGeneration().log;
     const sink = await this.#beginGeneration();
     try {
-      return new GenerationRepair(zxid, { sink, from, to: await this.#repairLog(sink, zxid) });
+      const at = { generation: sink.generation, base: zxid };
+      const to = await TxnLog.create(this.#setup, at);
+      return new GenerationRepair(zxid, { sink, from, to });
     } catch (error) {
       await sink.abandon();
       throw error;
     }
-  }
-
-  async #repairLog({ generation }: GenerationSink, base: Zxid): Promise<RepairLog> {
-    let newest = 0;
-    let isLive = false;
-    const onBegun = async (seq: number) => {
-      newest = seq;
-      if (isLive) await this.#logHooks.onBegun(seq);
-    };
-    const hooks = { ...this.#logHooks, onBegun };
-    const at = { generation, base };
-    const made = await TxnLog.create(this.#logFiles, at, this.#options, hooks);
-    const onLive = () => {
-      isLive = true;
-    };
-    return { log: made, seq: () => newest, onLive };
   }
 
   /**
@@ -427,10 +394,10 @@ export class Storage {
     const tree = await this.#wholeTree(repair, replaced);
     repair.finished();
     const { generation } = tree;
-    const { log } = repair.to;
+    const log = repair.to;
     assert(log.last === replaced.log.last, 'a repaired generation has all of the log');
-    await this.#meta.change({ generation, logSeq: repair.to.seq(), recordedZxid: log.last });
-    repair.to.onLive();
+    await this.#meta.change({ generation, logSeq: log.lastSeq, recordedZxid: log.last });
+    log.goLive(this.#recordBegun);
     this.#live = { tree, log };
     this.#frozenZxid = 0;
     this.#background.run(() => this.#destroyOld(replaced, generation));
@@ -453,7 +420,7 @@ export class Storage {
 
   async openSnapshot(): Promise<SnapshotSource> {
     const { tree, log } = this.#liveGeneration();
-    return await openSnapshotSource(tree, log, this.#options.chunkBytesMax);
+    return await openSnapshotSource(tree, log, this.#setup.options.chunkBytesMax);
   }
 
   /** For the Checkpointer. From now on nothing at or before `zxid` may be truncated. */
@@ -481,7 +448,7 @@ export class Storage {
   /** For the Checkpointer. Drops old log and returns the new base. */
   purge(treeBytes: number): Zxid {
     const { log, tree } = this.#liveGeneration();
-    const keepBytes = Math.max(this.#options.retainedBytesMin, treeBytes / 4);
+    const keepBytes = Math.max(this.#setup.options.retainedBytesMin, treeBytes / 4);
     return log.purge(tree.checkpoint.zxid, keepBytes);
   }
 
@@ -499,9 +466,9 @@ export class Storage {
       await this.idle();
     } finally {
       try {
-        await this.#treeStore.close();
+        await this.#setup.treeStore.close();
       } finally {
-        await this.#logFiles.close();
+        await this.#setup.logFiles.close();
       }
     }
   }
@@ -513,9 +480,7 @@ export class Storage {
   }
 
   async #destroyOld(old: Live | null, generation: number): Promise<void> {
-    const treeStore = this.#treeStore;
-    const logFiles = this.#logFiles;
-    if (old === null) return await destroyGenerations({ treeStore, logFiles }, generation);
+    if (old === null) return await destroyGenerations(this.#setup, generation);
     await old.tree.markForDeletion();
     await old.log.markForDeletion();
   }

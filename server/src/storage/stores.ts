@@ -4,19 +4,12 @@
  * Both directories are opened or neither, and nothing is written if one belongs to another member.
  */
 import { join } from 'node:path';
+import type { Stores } from './contract.js';
 import { readOwner } from './data-directory.js';
 import { FileLogDirectory } from './file-log.js';
-import type { KeyValueStore, LogDirectory } from './key-value.js';
-import type { KnownRecord } from './known-record.js';
+import type { LogDirectory } from './key-value.js';
 import { LevelStore } from './level-store.js';
 import { OwnedDirectory } from './owned-directory.js';
-
-export interface Stores {
-  readonly treeStore: KeyValueStore;
-  readonly logFiles: LogDirectory;
-  /** The marks that name the owner of each directory. */
-  readonly marks: readonly KnownRecord[];
-}
 
 /** Throws the same errors as OwnedDirectory.open. */
 export async function openStores(setup: {
@@ -41,17 +34,10 @@ export async function openStores(setup: {
 }
 
 async function openLog(directory: OwnedDirectory): Promise<LogDirectory> {
-  const store = new LevelStore(directory);
   try {
-    return await FileLogDirectory.open({
-      path: directory.path,
-      disk: directory.disk,
-      isOwn: (name) => directory.isOwn(name),
-      discard: (name) => directory.discard(name),
-      close: () => store.close(),
-    });
+    return await FileLogDirectory.open(directory);
   } catch (error) {
-    await store.close();
+    await directory.close();
     throw error;
   }
 }

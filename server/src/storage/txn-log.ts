@@ -6,13 +6,20 @@
  * that it began itself: its first append and every truncation begin one, so nothing durable is ever
  * written over, and the log is one chain at every moment, after a crash too. A purge leaves the
  * zxid of the checkpoint in it, as a proposal or as its base. Its caller appends and truncates one
- * at a time, and never after a failure: Storage asserts that, and the conversion of a former log
- * does so, too.
+ * at a time, and never after a failure, as Storage asserts.
  */
-import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
+import {
+  assert,
+  bufferOf,
+  formatZxid,
+  holds,
+  type ProposalBatch,
+  type Zxid,
+} from '@rookery/protocol';
 import { Background } from './background.js';
+import type { LogSetup } from './contract.js';
 import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
-import type { LogDirectory, LogFile } from './key-value.js';
+import type { LogFile } from './key-value.js';
 import {
   BatchJoiner,
   RecordReader,
@@ -42,37 +49,14 @@ const LARGE_WRITE_BYTES = 32 << 10;
 /** With more files than this, the oldest are not kept for learners, however small they are. */
 const SEGMENTS_MAX = 64;
 
-export interface TxnLogOptions {
-  readonly segmentBytesMax: number;
-  /**
-   * The share of the usual size for the first segment, in (0, 1], so that members do not change
-   * segments at the same time.
-   */
-  readonly firstPart: number;
-  readonly recordBytesMax: number;
-}
-
-export interface TxnLogHooks {
-  /** Durably records that this segment was begun; nothing is written to it before. */
-  onBegun(seq: number): Promise<void>;
-  /** Returns 16 random hex digits. */
-  salt(): string;
-}
-
-interface LogParts {
-  readonly generation: number;
-  /** Segments that are no longer written, the oldest first. */
-  readonly segments: readonly Segment[];
-  readonly last: Zxid;
-  /** The highest number of any segment so far. */
-  readonly lastSeq: number;
-}
+/** The number of random bytes in the salt of a segment. */
+const SALT_BYTES = 8;
 
 export class TxnLog {
   readonly generation: number;
-  readonly #directory: LogDirectory;
-  readonly #options: TxnLogOptions;
-  readonly #hooks: TxnLogHooks;
+  readonly #setup: LogSetup;
+  /** Durably records that a segment was begun; null while no start would read the log. */
+  #recordBegun: ((seq: number) => Promise<void>) | null = null;
   /** Prepares the next segment, which waits for this work. */
   readonly #background = new Background();
   /** Removes old segments. Nobody waits for this work. */
@@ -91,37 +75,45 @@ export class TxnLog {
   #writtenBytes = 0;
   #truncations = 0;
 
+  /**
+   * A log of `segments`, oldest first, which are no longer written. `lastSeq` is the highest number
+   * that a segment has had.
+   */
   constructor(
-    directory: LogDirectory,
-    parts: LogParts,
-    options: TxnLogOptions,
-    hooks: TxnLogHooks,
+    setup: LogSetup,
+    found: {
+      readonly generation: number;
+      readonly segments: readonly Segment[];
+      readonly last: Zxid;
+      readonly lastSeq: number;
+    },
   ) {
-    this.#directory = directory;
-    this.#options = options;
-    this.#hooks = hooks;
-    this.generation = parts.generation;
-    this.#segments = [...parts.segments];
-    this.#last = parts.last;
-    this.#lastSeq = parts.lastSeq;
+    this.#setup = setup;
+    this.generation = found.generation;
+    this.#segments = [...found.segments];
+    this.#last = found.last;
+    this.#lastSeq = found.lastSeq;
   }
 
-  /**
-   * Creates an empty log of one segment, number 0; it is durable when this resolves. `onBegun` is
-   * not called.
-   */
+  /** Creates an empty log of one segment, number 0; it is durable when this resolves. */
   static async create(
-    directory: LogDirectory,
-    at: { readonly generation: number; readonly base: Zxid },
-    options: TxnLogOptions,
-    hooks: TxnLogHooks,
+    setup: LogSetup,
+    { generation, base }: { readonly generation: number; readonly base: Zxid },
   ): Promise<TxnLog> {
-    const parts = { generation: at.generation, segments: [], last: at.base, lastSeq: -1 };
-    const log = new TxnLog(directory, parts, options, hooks);
-    await log.#begin(async () => {});
+    const log = new TxnLog(setup, { generation, segments: [], last: base, lastSeq: -1 });
+    await log.#begin();
     return log;
   }
 
+  /** The log is the live one: from now on nothing is written to a segment before it is recorded. */
+  goLive(recordBegun: (seq: number) => Promise<void>): void {
+    this.#recordBegun = recordBegun;
+  }
+
+  /** The number of the newest segment. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
   get last(): Zxid {
     return this.#last;
   }
@@ -143,7 +135,7 @@ export class TxnLog {
     this.#assertChain(batches);
     const segment = this.#writable ?? (await this.#begin());
     const before = segment.bytes;
-    await segment.append(batches, this.#options.recordBytesMax);
+    await segment.append(batches, this.#setup.options.recordBytesMax);
     this.#writtenBytes += segment.bytes - before;
     this.#writeCount += 1;
     this.#last = segment.last;
@@ -188,7 +180,7 @@ export class TxnLog {
   async *read(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
     const protection = this.protect(after);
     try {
-      yield* readLog(this, { after, through }, this.#options.recordBytesMax);
+      yield* readLog(this, { after, through }, this.#setup.options.recordBytesMax);
     } finally {
       this.unprotect(protection);
     }
@@ -278,7 +270,7 @@ export class TxnLog {
     for (const segment of segments) await segment.file.markForDeletion();
     if (this.#next === null) return;
     await this.#next.close();
-    await this.#directory.remove(segmentName(this.generation, this.#lastSeq + 1));
+    await this.#setup.logFiles.remove(segmentName(this.generation, this.#lastSeq + 1));
   }
 
   /** Throws the failure of background work: nobody knows what is on the disk then. */
@@ -309,27 +301,27 @@ export class TxnLog {
   }
 
   #bytesMaxOf({ seq }: Segment): number {
-    const { segmentBytesMax, firstPart } = this.#options;
+    const { segmentBytesMax, firstPart } = this.#setup.options;
     return seq === 0 ? segmentBytesMax * firstPart : segmentBytesMax;
   }
 
   /** Begins a segment after `last`, where the newest one ends. */
-  async #begin(onBegun = this.#hooks.onBegun): Promise<Segment> {
+  async #begin(): Promise<Segment> {
     await this.#background.idle();
     const previous = this.#segments.at(-1) ?? null;
     const seq = this.#lastSeq + 1;
     const file = this.#next ?? (await this.#newFile(seq));
     this.#next = null;
     this.#lastSeq = seq;
-    const segment = await Segment.begin(this.#directory, file, {
+    const segment = await Segment.begin(this.#setup.logFiles, file, {
       generation: this.generation,
       seq,
       base: this.#last,
       follows: previous?.seq ?? null,
-      salt: this.#hooks.salt(),
+      salt: bufferOf(this.#setup.randomBytes(SALT_BYTES)).toString('hex'),
       previous: previous === null ? null : { bytes: previous.bytes, ranges: previous.ranges },
     });
-    await onBegun(seq);
+    await this.#recordBegun?.(seq);
     this.#segments.push(segment);
     this.#writeCount = 0;
     if (previous !== null) this.#background.run(() => previous.endAppending());
@@ -337,19 +329,21 @@ export class TxnLog {
   }
 
   async #newFile(seq: number): Promise<LogFile> {
-    const file = await this.#directory.create(segmentName(this.generation, seq));
-    await file.preallocate(Math.min(FIRST_PREALLOCATED_BYTES, this.#options.segmentBytesMax));
+    const { logFiles, options } = this.#setup;
+    const file = await logFiles.create(segmentName(this.generation, seq));
+    await file.preallocate(Math.min(FIRST_PREALLOCATED_BYTES, options.segmentBytesMax));
     return file;
   }
 
   /** Creates the next file in the background and preallocates it as the newest segment fills. */
   #prepareNext(newest: Segment): void {
-    const { segmentBytesMax } = this.#options;
+    const { logFiles, options } = this.#setup;
+    const { segmentBytesMax } = options;
     if (this.#isPreparing || newest.bytes < NEXT_FILE_AT * this.#bytesMaxOf(newest)) return;
     const next = this.#next;
     if (next === null) {
       return this.#prepare(async () => {
-        this.#next = await this.#directory.create(segmentName(this.generation, this.#lastSeq + 1));
+        this.#next = await logFiles.create(segmentName(this.generation, this.#lastSeq + 1));
       });
     }
     if (newest.bytes > this.#writeCount * LARGE_WRITE_BYTES) return;
@@ -388,20 +382,12 @@ export class TxnLog {
   }
 }
 
-interface ReadableLog {
-  /** The segment that contains what follows `after`. */
-  holderOf(after: Zxid): Segment | undefined;
-  isInUse(segment: Segment): boolean;
-  /** The number of truncations. */
-  readonly truncations: number;
-}
-
 /**
  * What is in (after, through], in batches of about `bytesMax`. Throws HistoryGoneError;
  * UnreadableHistoryError for what a segment should hold and does not.
  */
 async function* readLog(
-  log: ReadableLog,
+  log: TxnLog,
   { after, through }: { readonly after: Zxid; readonly through: Zxid },
   bytesMax: number,
 ): AsyncGenerator<ProposalBatch> {

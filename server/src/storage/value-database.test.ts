@@ -15,7 +15,7 @@ import { CheckpointedTree, changeWithChecksum } from './checkpoint.js';
 import type { StateLoader } from './contract.js';
 import { DamagedError } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
-import type { KeyValueDatabase, KeyValueOperation } from './key-value.js';
+import type { KeyValueDatabase, KeyValueOperation, KeyValueSnapshot } from './key-value.js';
 import { LevelStore } from './level-store.js';
 import type { DiskFile } from './log-disk.js';
 import { OwnedDirectory } from './owned-directory.js';
@@ -42,7 +42,7 @@ function valueNumber(count: number, isLarge: boolean): string {
   return `${count}`.padEnd(isLarge ? LARGE_VALUE_BYTES + (count % 1500) : 20, 'x');
 }
 
-async function contentsOf(database: Pick<KeyValueDatabase, 'iterate'>): Promise<Contents> {
+async function contentsOf(database: KeyValueSnapshot): Promise<Contents> {
   const found = new Map<string, string>();
   for await (const entries of database.iterate({})) {
     for (const [key, value] of entries) {

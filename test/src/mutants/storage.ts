@@ -99,9 +99,9 @@ export const storageMutants: readonly Mutant[] = [
     also: [
       {
         in: 'Storage.installSnapshot',
-        find: 'const log = await TxnLog.create(this.#logFiles, at, this.#options, this.#logHooks);',
+        find: 'const log = await TxnLog.create(this.#setup, at);',
         replace: `await this.#meta.change({ generation, damaged: null, recordedZxid: zxid });
-          const log = await TxnLog.create(this.#logFiles, at, this.#options, this.#logHooks);`,
+          const log = await TxnLog.create(this.#setup, at);`,
       },
     ],
   },
@@ -112,10 +112,12 @@ export const storageMutants: readonly Mutant[] = [
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     in: 'Storage.installSnapshot',
     find: `await this.#meta.change({ generation, damaged: null, level, ...facts });
+      log.goLive(this.#recordBegun);
       const old = this.#live;`,
     replace: `const old = this.#live;
       if (old !== null) await this.#destroyOld(old, generation);
-      await this.#meta.change({ generation, damaged: null, level, ...facts });`,
+      await this.#meta.change({ generation, damaged: null, level, ...facts });
+      log.goLive(this.#recordBegun);`,
     also: [
       {
         in: 'Storage.installSnapshot',
@@ -213,8 +215,8 @@ export const storageMutants: readonly Mutant[] = [
     aim: ['kinds=["crash-at-change","crash"]'],
     in: 'TxnLog.#begin',
     find: `const segment = await Segment.begin($DIRECTORY, $FILE, $HEADER);
-      await onBegun(seq);`,
-    replace: `await onBegun(seq);
+      await this.#recordBegun?.(seq);`,
+    replace: `await this.#recordBegun?.(seq);
       const segment = await Segment.begin($DIRECTORY, $FILE, $HEADER);`,
   },
   {

@@ -3,12 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../../state/level.js';
 import type { CheckpointSource, FrozenState } from '../../storage/checkpointer.js';
-import type {
-  Recovered,
-  StateLoader,
-  StorageOptions,
-  StorageSetup,
-} from '../../storage/contract.js';
+import type { Recovered, StateLoader, StorageOptions, Stores } from '../../storage/contract.js';
 import { Storage } from '../../storage/storage.js';
 
 export const TINY: StorageOptions = {
@@ -83,7 +78,7 @@ export interface Opened {
 }
 
 export async function openToy(
-  stores: Pick<StorageSetup, 'treeStore' | 'logFiles' | 'marks'>,
+  stores: Stores,
   options: Partial<StorageOptions> = TINY,
 ): Promise<Opened> {
   const state = new ToyState();

@@ -8,9 +8,9 @@ import type { PeerId, Zxid } from '@rookery/protocol';
 import { type LoggerOptions, pino } from 'pino';
 import {
   type Config,
-  type MemberStores,
   MemoryNetwork,
   type ReplicatedState,
+  type Stores,
   simulatedConfig,
   type Timers,
   type Transport,
@@ -355,7 +355,7 @@ export class SimulatedWorld implements World {
   /** What a command does on the disks of members that are down; it takes simulated time. */
   async offline<T>(
     ids: readonly PeerId[],
-    work: (storesOf: (id: PeerId) => MemberStores) => Promise<T>,
+    work: (storesOf: (id: PeerId) => Stores) => Promise<T>,
   ): Promise<T> {
     const disks = ids.map((id) => this.#at(id).disk);
     for (const disk of disks) disk.attach(this.timers);
