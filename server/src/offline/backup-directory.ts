@@ -95,7 +95,7 @@ export interface LeftFile {
  * ones. One of them keeps none of the others.
  */
 export async function removeBackups(
-  files: readonly Pick<Backup, 'path'>[],
+  files: readonly { readonly path: string }[],
 ): Promise<readonly LeftFile[]> {
   const left: LeftFile[] = [];
   for (const { path } of files) {

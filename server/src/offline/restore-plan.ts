@@ -13,7 +13,7 @@ import { ReplicatedState } from '../state/replicated-state.js';
 import type { RestoredZnode } from '../state/tree.js';
 import { OPEN_LIST, ownerKind, type SnapshotNode, ttlMsOf } from '../zookeeper-files/index.js';
 import { exportedNodes } from './exported-nodes.js';
-import type { StoppedMember } from './stopped-member.js';
+import type { StateHolder } from './snapshot-output.js';
 
 export interface RestorePlan {
   /** The state at `zxid`, of which no checkpoint has been captured. */
@@ -135,9 +135,7 @@ function safe(what: string, value: bigint): number {
  *
  * Null for none.
  */
-export function newestSurvivor<T extends Pick<StoppedMember, 'state'>>(
-  survivors: readonly T[],
-): T | null {
+export function newestSurvivor<T extends StateHolder>(survivors: readonly T[]): T | null {
   let newest: T | null = null;
   for (const one of survivors) {
     if (newest === null || one.state.lastZxid > newest.state.lastZxid) newest = one;
@@ -146,7 +144,7 @@ export function newestSurvivor<T extends Pick<StoppedMember, 'state'>>(
 }
 
 /** Throws OperatorError. */
-export function recoveryPlan({ state }: Pick<StoppedMember, 'state'>): RestorePlan {
+export function recoveryPlan({ state }: StateHolder): RestorePlan {
   const planner = new RestorePlanner();
   for (const node of exportedNodes(state)) planner.add(node);
   return planner.plan(BigInt(state.lastZxid));

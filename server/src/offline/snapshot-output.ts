@@ -34,7 +34,7 @@ interface WrittenSnapshot {
   readonly bytes: number;
 }
 
-/** What has a state to be written. */
+/** Anything that holds a state. */
 export interface StateHolder {
   readonly state: ReplicatedState;
 }
