@@ -8,7 +8,7 @@
  * string type they are declared to be. Node's own text has another form and loses the types, so the
  * subject is read from the certificate's DER. Called by the client port.
  */
-import { DerReader, TAG } from './der-reader.js';
+import { DerError, DerReader, TAG } from './der-reader.js';
 
 const KEYWORDS: ReadonlyMap<string, string> = new Map([
   ['2.5.4.3', 'CN'],
@@ -23,6 +23,8 @@ const KEYWORDS: ReadonlyMap<string, string> = new Map([
 ]);
 /** UTF8String, PrintableString, T61String, IA5String, GeneralString, UniversalString, BMPString. */
 const STRING_TAGS: ReadonlySet<number> = new Set([0x0c, 0x13, 0x14, 0x16, 0x1b, 0x1c, 0x1e]);
+/** No registered number of an attribute is as long; writing one takes the square of its length. */
+const OID_BYTES_MAX = 128;
 
 /** '' for a certificate without a subject. Throws DerError for what is no certificate. */
 export function x509Name(certificate: Uint8Array): string {
@@ -73,7 +75,11 @@ function isBlank(text: string, at: number): boolean {
   return char === 0x20 || char === 0x0d;
 }
 
+/** Throws DerError for a number that is too long. */
 function oidText(bytes: Uint8Array): string {
+  if (bytes.length > OID_BYTES_MAX) {
+    throw new DerError(`the number of an attribute has ${bytes.length} bytes`);
+  }
   const numbers: bigint[] = [];
   let number = 0n;
   for (const byte of bytes) {
