@@ -4,7 +4,7 @@
  * the rules detect violations.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as rules from './tidy/rules.js';
 import { codeOf, root, type SourceFile, sourceFile, sourceFiles } from './tidy/source.js';
@@ -125,6 +125,15 @@ describe('the tree', () => {
 
   it('has a header comment on every file', () => {
     expect(offenders(rules.headerOffences)).toEqual([]);
+  });
+
+  it('has no comment that names a file which is gone', () => {
+    const names = new Set(files.map(({ path }) => posix.basename(path)).concat('vitest.config.ts'));
+    expect(offenders((file) => rules.referenceOffences(file, names))).toEqual([]);
+    const text = '/** See `zab/gone.ts` and leading.ts, not *.test.ts. */\nconst x = "other.ts";';
+    expect(rules.referenceOffences(sourceFile('cli/src/x.ts', text), names)).toEqual([
+      'line 1 names zab/gone.ts, which does not exist',
+    ]);
   });
 
   it('spreads no object literal, which hides what an object has', () => {

@@ -1,6 +1,6 @@
 /**
  * Asks `/api/v1` at the admin port of a member of Rookery. The user comes from the environment
- * (http-url.ts). An answer comes from a wire: it has the form that its caller expects, or it is an
+ * (http/http.ts). An answer comes from a wire: it has the form that its caller expects, or it is an
  * error.
  */
 import { addressText } from '@rookery/protocol';

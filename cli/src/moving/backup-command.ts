@@ -144,7 +144,7 @@ function hex(value: bigint): string {
 /**
  * Gets the state of a running member through its admin port.
  *
- * The user comes from the environment (http-url.ts). The received state is verified by its
+ * The user comes from the environment (http/http.ts). The received state is verified by its
  * digest before it is used.
  */
 interface RunningMember {

@@ -1,7 +1,6 @@
 /**
- * The types of settings that many rules share, each with the sentence for a value of another type,
- * and what rules ask of values that may have any type. Called by config-schema.ts and the files of
- * single subjects, such as audit-settings.ts.
+ * The types that many settings share, each with the error message for a value of another type, and
+ * checks of values that may have any type. Called by config-schema.ts and config-security.ts.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';

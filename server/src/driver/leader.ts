@@ -491,7 +491,7 @@ export class ProposalBatcher implements TxnSink {
     const bytes = writer.length - before;
     writer.endFrame();
     this.#last = zxid;
-    // The last proposal may go beyond the bound: limits.ts leaves room for it in a frame.
+    // The last proposal may go beyond the bound: `peerFrameBytesMax` has room for it.
     if (this.#writer.bytes > BATCH_BYTES) this.#batches.push(this.#writer.take());
     const { min, max } = this.#sizes;
     const smallest = min < 0 ? bytes : Math.min(min, bytes);

@@ -4,7 +4,7 @@
  * A member that starts without room would end with the first write that fails, and its supervisor
  * would start it until it gives up. So the start waits, and says so at once and each minute, until
  * a tenth of the reserve is free. That is enough for what a start writes; up to the whole reserve
- * the member then runs as one whose disk is full (`disk-space.ts`). Called by `server.ts`.
+ * the member then runs as one whose disk is full (`write-bounds.ts`). Called by `server.ts`.
  */
 import { dirname } from 'node:path';
 import { errorMessage } from '@rookery/protocol';

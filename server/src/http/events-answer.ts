@@ -5,7 +5,7 @@
  * another one everything is new, and `restarted` says so. `limit=` takes at most so many of the
  * newest. Asked with `Accept: text/event-stream` the events that come later follow, with
  * `<start>-<number>` as their ids, which `Last-Event-ID` gives back. With `members=all` they are
- * those of all members: see joined-events.ts and joined-stream.ts.
+ * those of all members: see joined-stream.ts.
  */
 import type { MemberEvent } from '../measures/event-ring.js';
 import { systemTimers } from '../net/timers.js';

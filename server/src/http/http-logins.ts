@@ -3,11 +3,11 @@
  * ones.
  *
  * A request carries `Authorization: digest user:password`, which is ZooKeeper's way, or Basic, and
- * may add more identities in AUTH_HEADER. The delays are those of the client port (security/login-
- * delays.ts): failures at either port count at both. While a user has to wait, passwords are not
- * looked at, and the answer says how long. A password that was right from that address before is
- * still accepted, so a client that guesses behind the same proxy does not lock out the owner. Only
- * keyed digests of those are kept, and a bounded number of them.
+ * may add more identities in AUTH_HEADER. The delays are those of the client port
+ * (`security/login-delays.ts`): failures at either port count at both. While a user has to wait, no
+ * password is checked, and the answer says how long. A password that was right from that address
+ * before is still accepted, so a client that guesses behind the same proxy does not lock out the
+ * owner. Only keyed digests of those are kept, and a bounded number of them.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { addressGroup } from '../security/address-group.js';

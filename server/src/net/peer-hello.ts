@@ -35,7 +35,7 @@ export interface EnsembleIdentity {
   readonly level: number;
 }
 
-/** Settings by name, as text; see `shared-settings.ts`. */
+/** Settings by name, as text: see `sharedSettings` in `member/member-options.ts`. */
 export type SharedSettings = HelloOffer['shared'];
 
 export interface OwnIdentity extends EnsembleIdentity {

@@ -3,7 +3,7 @@
  *
  * It steps down without a quorum, at a newer epoch or history, with a disk that hangs, when its
  * epoch is used up, and to hand over while its disk is full. Its parts: `discovery.ts` (which
- * answers count), `disputes.ts`, `learner.ts`, `catch-up.ts`, `confirmations.ts`, `room.ts`.
+ * answers count), `disputes.ts`, `learner.ts`, `catch-up.ts`, `room.ts`.
  */
 import {
   type AckEpoch,

@@ -188,7 +188,7 @@ export interface ZabOptions {
   readonly members: readonly PeerId[];
   /** Lists of members that may still be in force elsewhere: a quorum has a majority of each. */
   readonly formerMembers?: readonly (readonly PeerId[])[];
-  /** How long a member takes no part in elections after its start, in ms: `served-with.ts`. */
+  /** How long a member abstains from elections after its start, in ms: `last-configuration.ts`. */
   readonly abstainMs?: number;
   /** The time between two pings on a link, in ms. */
   readonly heartbeatMs: number;

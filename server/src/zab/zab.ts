@@ -395,7 +395,7 @@ export class Zab {
  * never follow a leader again.
  */
 export const EPOCH_JUMP_MAX = 1 << 16;
-/** Former lists in one vote. A member keeps fewer (`served-with.ts`). */
+/** Former lists in one vote. A member keeps fewer (`last-configuration.ts`). */
 const FORMER_LISTS_MAX = 16;
 const MEMBERS_MAX = 255;
 /** The largest plausible jump of a round. Each search for a leader begins a new round. */

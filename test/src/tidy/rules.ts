@@ -181,6 +181,21 @@ export function headerOffences(file: SourceFile): string[] {
   return /^(#!.*\n)?\/\*\*/.test(file.text) ? [] : ['does not begin with a header comment'];
 }
 
+const SOURCE_NAME = /(?<![\w./*-])(?:[\w-]+\/)*([a-z][\w-]*(?:\.[a-z]+)*\.ts)\b/g;
+
+/**
+ * A comment that names a source file which does not exist (any more). `names` are the names of all
+ * files, without folders.
+ */
+export function referenceOffences(file: SourceFile, names: ReadonlySet<string>): string[] {
+  return file.text.split('\n').flatMap((line, index) => {
+    if (!/^\s*(?:\/?\*|\/\/)/.test(line)) return [];
+    return [...line.matchAll(SOURCE_NAME)]
+      .filter(([, name = '']) => !names.has(name))
+      .map(([path]) => `line ${index + 1} names ${path}, which does not exist`);
+  });
+}
+
 /**
  * A spread of an object literal, such as `...{ a, b }`: it hides what an object has in order to
  * save lines. A spread of anything else is no offence.
