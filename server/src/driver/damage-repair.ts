@@ -347,7 +347,8 @@ export class DamageRepair {
       if (!zab.sound) throw new RepairOutdatedError('the state of this member was given up');
       await storage.finishRepair(repair);
     } catch (error) {
-      if (isPassing(error)) return this.#onFailed(attempt, error);
+      // After a failed write of `meta` nobody knows which generation a start would find.
+      if (isPassing(error) && !repair.isFinished) return this.#onFailed(attempt, error);
       throw error;
     }
     this.#attempt = null;

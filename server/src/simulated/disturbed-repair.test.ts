@@ -70,6 +70,21 @@ describe.each(ROLES)('a repair of a %s', (role) => {
     await expectWhole(ensemble, leader);
   });
 
+  it('ends the member where its last change, which makes it the live one, fails', async () => {
+    const ensemble = await ensembleWithCheckpoints(TUNING);
+    const id = memberOf(ensemble, role);
+    const live = liveTree(ensemble, id);
+    let hasTree = false;
+    ensemble.beforeChange(id, (name) => {
+      hasTree ||= name.startsWith('tree-') && name !== live;
+      if (hasTree && name === 'meta') throw new StorageFault('disk full', 'no space left', null);
+    });
+    damageRecords(ensemble, id);
+    const ended = ensemble.until(() => false, 'did it end');
+    await expect(ended).rejects.toThrow('no space left');
+    expect(told(ensemble, '"disk.repair_failed')(id)).toBe(0);
+  });
+
   it('begins where a compaction of LevelDB meets damage', async () => {
     const ensemble = await ensembleWithCheckpoints(TUNING);
     const { leader } = ensemble;

@@ -23,6 +23,7 @@ export class GenerationRepair {
   /** How often the log in use had been truncated when the repair began. */
   readonly #truncations: number;
   #isEnded = false;
+  #isFinished = false;
 
   constructor(
     zxid: Zxid,
@@ -87,8 +88,14 @@ export class GenerationRepair {
     }
   }
 
+  /** Whether it is whole, so that only `meta` is left to be written, or has been. */
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
   /** It is whole and about to be live, so it is not abandoned any more. */
   finished(): void {
     this.#isEnded = true;
+    this.#isFinished = true;
   }
 }
