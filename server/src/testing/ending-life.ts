@@ -1,10 +1,10 @@
 /**
- * The life of a process that can end as it does when it is killed: all that it does with a disk.
+ * Tracks what a process does with its disks, so that all of it can end as if it were killed.
  *
  * Used by `ending-store.ts` and `ending-log.ts`.
  */
 
-/** What runs at the time of the end runs out unheard; what comes later never begins. */
+/** Work that runs at the end completes but never settles; work that comes later never begins. */
 export class EndingLife {
   readonly #running = new Set<Promise<unknown>>();
   #ended = false;

@@ -1,19 +1,19 @@
 /**
- * A member's log that can end as it does when the process is killed: ending-store.ts, for files.
+ * Wraps a member's log so that it can end as if the process were killed: ending-store.ts, for
+ * files.
  *
- * After `end()` nothing new reaches the disk, and whoever still waits for an answer waits for ever.
- * A write that was already under way is written whole. Used by `surroundings.ts`.
+ * After `end()` nothing new reaches the disk, and pending calls never settle. A write that was
+ * already under way completes. Used by `seat.ts`.
  */
 import type { LogDirectory, LogFile } from '../storage/key-value.js';
 import { EndingLife } from './ending-life.js';
 
 export class EndingLog implements LogDirectory {
   readonly #directory: LogDirectory;
-  readonly #life: EndingLife;
+  readonly #life = new EndingLife();
 
-  constructor(directory: LogDirectory, life = new EndingLife()) {
+  constructor(directory: LogDirectory) {
     this.#directory = directory;
-    this.#life = life;
   }
 
   list(): Promise<readonly string[]> {

@@ -1,9 +1,9 @@
 /**
- * A member's store that can end as it does when the process is killed.
+ * Wraps a member's store so that it can end as if the process were killed.
  *
- * After `end()` nothing new reaches the disk, and whoever still waits for an answer waits for ever,
- * like code of a process that is gone. A batch that was already being written is written whole: a
- * kill a moment later would have left the same. Used by `surroundings.ts`.
+ * After `end()` nothing new reaches the disk, and pending calls never settle, like code of a
+ * process that is gone. A batch that was already being written completes: a kill a moment later
+ * would have left the same. Used by `seat.ts`.
  */
 import type { Founding } from '../storage/data-directory.js';
 import type {
@@ -18,11 +18,10 @@ import { EndingLife } from './ending-life.js';
 
 export class EndingStore implements KeyValueStore {
   readonly #store: KeyValueStore;
-  readonly #life: EndingLife;
+  readonly #life = new EndingLife();
 
-  constructor(store: KeyValueStore, life = new EndingLife()) {
+  constructor(store: KeyValueStore) {
     this.#store = store;
-    this.#life = life;
   }
 
   founding(): Promise<Founding> {

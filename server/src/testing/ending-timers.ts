@@ -1,15 +1,15 @@
 /**
- * The timers of one run of a member: they end with it, as those of a process do.
+ * Timers of one run of a member, which end with it, as those of a process do.
  *
- * Also tells after each turn of the member that something may have changed: every change of a
- * member happens in a turn, and a turn ends in a deferred action. Used by `surroundings.ts`.
+ * Also reports after each turn of the member that something may have changed: every change of a
+ * member happens in a turn, and a turn ends in a deferred action. Used by `seat.ts`.
  */
 import { systemTimers, type Timer, type Timers } from '../net/timers.js';
 
 /**
- * The clock of all members of a test ensemble. It does not count time in which nobody reads it,
- * past `stepMaxMs`: the process was busy elsewhere then, for all members alike, and none of them
- * may take the others, or their clients in this process, for dead. Every tick of a member reads it.
+ * The clock that all members of a test ensemble share. A gap of more than `stepMaxMs` between two
+ * reads counts as `stepMaxMs`: the process was busy elsewhere then, for all members alike, and none
+ * of them may take the others, or their clients in this process, for dead. Every tick reads it.
  */
 export class SharedClock {
   readonly #stepMaxMs: number;
@@ -73,7 +73,7 @@ export class EndingTimers implements Timers {
     });
   }
 
-  /** Nothing that was asked for happens any more. */
+  /** Cancels everything that is pending. */
   end(): void {
     this.#ended = true;
     for (const timer of [...this.#pending]) timer.cancel();

@@ -1,26 +1,21 @@
 /**
- * The network of one run of a member: real sockets, whose peer links can be cut, and which all
- * close at once and without a word to the member when it is killed.
+ * Wraps real sockets for one run of a member: peer links can be cut, and all sockets close at once,
+ * without an event at the member, when it is killed.
  *
- * What is cut is held up, not lost: after `heal` it goes on where it was, unless somebody gave it
- * up meanwhile. Connections of clients are never held. Used by `surroundings.ts`.
+ * A cut link is held up, not lost: after `heal` it continues where it was, unless either side gave
+ * up meanwhile. Client connections are never held. Used by `seat.ts`.
  */
-
 import type { ListenAddress } from '../config/addresses.js';
 import type { Timers } from '../net/timers.js';
 import type { Address, ByteStream, Listener, Transport } from '../net/transport.js';
 import type { HeldPort } from './held-port.js';
 import { HeldStream } from './held-stream.js';
 
-export interface EndingTransportParts {
-  readonly transport: Transport;
-  readonly timers: Timers;
-  readonly clientPort: HeldPort;
-  readonly peerPort: HeldPort;
-}
-
 export class EndingTransport implements Transport {
-  readonly #parts: EndingTransportParts;
+  readonly #transport: Transport;
+  readonly #timers: Timers;
+  readonly #clientPort: HeldPort;
+  readonly #peerPort: HeldPort;
   readonly #clients = new Set<HeldStream>();
   readonly #peers = new Set<HeldStream>();
   /** Peers that have dialled a member that is cut off. */
@@ -30,14 +25,20 @@ export class EndingTransport implements Transport {
   #isCut = false;
   #ended = false;
 
-  constructor(parts: EndingTransportParts) {
-    this.#parts = parts;
+  constructor(
+    transport: Transport,
+    timers: Timers,
+    { clientPort, peerPort }: { readonly clientPort: HeldPort; readonly peerPort: HeldPort },
+  ) {
+    this.#transport = transport;
+    this.#timers = timers;
+    this.#clientPort = clientPort;
+    this.#peerPort = peerPort;
   }
 
   async listen(address: ListenAddress, onStream: (stream: ByteStream) => void): Promise<Listener> {
-    const { clientPort, peerPort } = this.#parts;
-    const isPeer = address.port === peerPort.port;
-    const port = isPeer ? peerPort : clientPort;
+    const isPeer = address.port === this.#peerPort.port;
+    const port = isPeer ? this.#peerPort : this.#clientPort;
     await port.listen((stream) => {
       if (this.#ended) stream.destroy();
       else if (isPeer) this.#onPeer(stream, onStream);
@@ -49,7 +50,7 @@ export class EndingTransport implements Transport {
   /** Only peers are dialled. */
   async dial(address: Address, timeoutMs: number): Promise<ByteStream> {
     if (this.#isCut) await this.#healed(timeoutMs);
-    const stream = await this.#parts.transport.dial(address, timeoutMs);
+    const stream = await this.#transport.dial(address, timeoutMs);
     if (this.#ended) {
       stream.destroy();
       return await new Promise(() => undefined);
@@ -75,7 +76,7 @@ export class EndingTransport implements Transport {
   async end(): Promise<void> {
     this.#ended = true;
     for (const stream of [...this.#clients, ...this.#peers]) stream.abandon();
-    await Promise.all([this.#parts.clientPort.refuse(), this.#parts.peerPort.refuse()]);
+    await Promise.all([this.#clientPort.refuse(), this.#peerPort.refuse()]);
   }
 
   #onPeer(stream: ByteStream, onStream: (stream: ByteStream) => void): void {
@@ -99,7 +100,7 @@ export class EndingTransport implements Transport {
   /** Rejects after `timeoutMs`, as a dial that nobody answers does. */
   #healed(timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = this.#parts.timers.after(timeoutMs, () => {
+      const timer = this.#timers.after(timeoutMs, () => {
         this.#dials.delete(goOn);
         reject(new Error('this member is cut off'));
       });

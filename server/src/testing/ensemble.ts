@@ -1,9 +1,9 @@
 /**
- * `startEnsemble`: a whole ensemble in this process, for the tests of whoever uses one.
+ * Runs a whole ensemble in this process, for users' tests: `startEnsemble`.
  *
- * The members are the product's own, on real sockets and LevelDB; what this adds is free ports, a
- * directory, and a way to kill, cut off and expire. Owns the seats and what is waited for. Nothing
- * is left when `stop()` has resolved: no port, no timer, no file, and the process may end.
+ * The members are the product's own, on real sockets and LevelDB. This adds free ports, a
+ * directory, and ways to kill a member, cut it off, and expire a session. Once `stop()` has
+ * resolved nothing is left: no port, no timer, no file, and the process may end.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,12 +12,11 @@ import { errorMessage, type Int64, type PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
 import type { Config } from '../config/config.js';
 import { prefixedHex } from '../net/four-letter/format.js';
-import { TcpTransport } from '../net/tcp.js';
 import { SharedClock } from './ending-timers.js';
 import { EnsembleError } from './ensemble-error.js';
 import { HOST, PortGuard } from './held-port.js';
 import { configOf, sizeOf, type TestEnsembleOptions } from './options.js';
-import { Seat, type TestMemberState } from './seat.js';
+import { Seat, type SeatOwner, type TestMemberState } from './seat.js';
 import { Watchers } from './watchers.js';
 
 export interface TestMember {
@@ -122,7 +121,8 @@ class Ensemble implements TestEnsemble {
     this.#guard = await PortGuard.open();
     const seats: Seat[] = [];
     this.#seats = seats;
-    for (let id = 1; id <= size; id++) seats.push(await this.#newSeat(id, this.#guard));
+    const owner = this.#ownerOfSeats(this.#guard);
+    for (let id = 1; id <= size; id++) seats.push(await Seat.open(id, owner));
     this.members = seats.map(memberOf);
     const config = configOf(this.#options, dataDir, seats.map(addressOf));
     const clock = new SharedClock(Math.max(config.peerHeartbeatMs, CLOCK_STEP_MS));
@@ -207,19 +207,15 @@ class Ensemble implements TestEnsemble {
     return this.#temporary;
   }
 
-  #newSeat(id: PeerId, guard: PortGuard): Promise<Seat> {
-    const logger = this.#options.logger ?? pino({ level: 'silent' });
-    return Seat.open({
-      id,
+  #ownerOfSeats(guard: PortGuard): SeatOwner {
+    const { tuning, logger = pino({ level: 'silent' }) } = this.#options;
+    return {
       guard,
-      transport: new TcpTransport(logger),
-      logger: logger.child({ member: id }),
-      tuning: this.#options.tuning,
-      hooks: {
-        onChange: () => this.#watchers.look(),
-        onFailure: (member, cause) => this.#onFailure(member, cause),
-      },
-    });
+      logger,
+      tuning,
+      onChange: () => this.#watchers.look(),
+      onFailure: (member, cause) => this.#onFailure(member, cause),
+    };
   }
 
   #onFailure(member: PeerId, cause: unknown): void {

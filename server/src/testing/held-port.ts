@@ -1,10 +1,10 @@
 /**
- * A free TCP port of this machine that stays ours from its opening to its closing.
+ * Holds a free TCP port of this machine from its opening to its closing.
  *
- * It is found by listening on it, and the listener is what the member gets: nobody can take it in
- * between. While the member is down, connections are refused as for a dead process, and a socket of
- * ours is bound to the port and listens to nobody (`PortGuard`): the kernel gives such a port to no
- * one who asks for any free one, which is how other tests beside this one find theirs. Used by
+ * It is found by listening on it, and the member gets that listener, so no other process can take
+ * the port in between. While the member is down, connections are refused as for a dead process, and
+ * a socket of ours that does not listen is bound to the port (`PortGuard`): the kernel does not
+ * hand out such a port to processes that ask for any free one, such as other tests. Used by
  * `seat.ts` and `ending-transport.ts`.
  */
 import net from 'node:net';
@@ -19,7 +19,7 @@ export class HeldPort {
   #listener: Listener | null = null;
   #socket: net.Socket | null = null;
   #onStream: ((stream: ByteStream) => void) | null = null;
-  /** Whoever came before the member listened. */
+  /** Connections from before the member listened. */
   #early: ByteStream[] = [];
 
   static async open(transport: Transport, guard: PortGuard): Promise<HeldPort> {
@@ -39,7 +39,7 @@ export class HeldPort {
     this.port = parts.listener.port;
   }
 
-  /** From now on streams are `onStream`'s, those that came too early first. */
+  /** Hands each stream to `onStream` from now on, those that came too early first. */
   async listen(onStream: (stream: ByteStream) => void): Promise<void> {
     if (this.#listener === null) {
       this.#socket?.resetAndDestroy();
@@ -53,7 +53,7 @@ export class HeldPort {
     for (const stream of early) onStream(stream);
   }
 
-  /** Connections are refused, and the port stays ours; resolves when it is so. */
+  /** Refuses connections and keeps the port. Resolves once both hold. */
   async refuse(): Promise<void> {
     if (this.#listener === null) return;
     await this.#stopListening();

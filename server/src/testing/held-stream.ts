@@ -1,9 +1,9 @@
 /**
- * A stream of a member that can be held up, and cut off without a word to the member.
+ * A member's stream that can be held up, or closed without an event at the member.
  *
  * While it is held, nothing comes in and nothing leaves: bytes, ends and closes wait, as on a
- * network that loses every packet and whose senders keep repeating them. `abandon` is the kernel
- * closing the socket of a process that is gone. Used by `ending-transport.ts`.
+ * network that loses every packet while senders keep retransmitting. `abandon` acts as the kernel
+ * does when it closes the socket of a dead process. Used by `ending-transport.ts`.
  */
 import type { ByteStream, Secured, StreamHandlers } from '../net/transport.js';
 

@@ -1,8 +1,8 @@
 /**
- * What a test ensemble can be told, and the configuration that comes of it.
+ * Options of a test ensemble, and the configuration made from them.
  *
- * The settings are those of the config file, checked by the same rules. Where the defaults differ
- * from the product's, it is said here and why.
+ * The settings are those of the config file, checked by the same rules. Defaults that differ from
+ * the product's are listed here with the reason.
  */
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type ServerAddress } from '../config/config.js';

@@ -1,37 +1,34 @@
 /**
- * One member's place in a test ensemble: its ports, its directory, and the run of it, if there is
- * one.
+ * Holds one member of a test ensemble: its ports, its directory, and its current run, if any.
  *
- * Starting, killing and closing wait for each other, so no two runs ever share the directory. Never
- * waits for an ensemble: a seat is started when its ports are open. Called by `ensemble.ts`.
+ * Starting, killing and closing wait for each other, so no two runs ever share the directory. A
+ * seat has started when its ports are open; it never waits for a quorum. Called by `ensemble.ts`.
  */
 import { addressText, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import { storageTuning, type Tuning } from '../config/tuning.js';
 import { Member } from '../member/member.js';
+import { TcpTransport } from '../net/tcp.js';
 import type { Transport } from '../net/transport.js';
-import type { SharedClock } from './ending-timers.js';
+import { openStores } from '../storage/index.js';
+import { EndingTimers, type SharedClock } from './ending-timers.js';
+import { EndingTransport } from './ending-transport.js';
 import { HeldPort, HOST, type PortGuard } from './held-port.js';
 import { EndingSurroundings } from './surroundings.js';
 
 /** `stopped`: killed, or the ensemble is. `looking`: it runs and serves nobody. */
 export type TestMemberState = 'leading' | 'following' | 'looking' | 'stopped';
 
-export interface SeatHooks {
+/** The ensemble, as its seats know it. */
+export interface SeatOwner {
+  readonly guard: PortGuard;
+  readonly logger: Logger;
+  readonly tuning: Tuning | undefined;
   /** Something may have changed in a member, or in what it can reach. */
   onChange(): void;
   /** The member ended by itself. */
   onFailure(id: PeerId, error: unknown): void;
-}
-
-export interface SeatParts {
-  readonly id: PeerId;
-  readonly transport: Transport;
-  readonly guard: PortGuard;
-  readonly logger: Logger;
-  readonly tuning: Tuning | undefined;
-  readonly hooks: SeatHooks;
 }
 
 interface Run {
@@ -43,7 +40,8 @@ export class Seat {
   readonly id: PeerId;
   readonly clientPort: HeldPort;
   readonly peerPort: HeldPort;
-  readonly #parts: SeatParts;
+  readonly #transport: Transport;
+  readonly #owner: SeatOwner;
   #run: Run | null = null;
   #isCut = false;
   #isClosed = false;
@@ -51,20 +49,27 @@ export class Seat {
   #last: Promise<void> = Promise.resolve();
 
   /** Finds free ports and keeps them. */
-  static async open(parts: SeatParts): Promise<Seat> {
-    const clientPort = await HeldPort.open(parts.transport, parts.guard);
+  static async open(id: PeerId, owner: SeatOwner): Promise<Seat> {
+    const transport = new TcpTransport(owner.logger);
+    const clientPort = await HeldPort.open(transport, owner.guard);
     try {
-      const peerPort = await HeldPort.open(parts.transport, parts.guard);
-      return new Seat(parts, clientPort, peerPort);
+      const peerPort = await HeldPort.open(transport, owner.guard);
+      return new Seat(id, owner, transport, { clientPort, peerPort });
     } catch (error) {
       await clientPort.close();
       throw error;
     }
   }
 
-  private constructor(parts: SeatParts, clientPort: HeldPort, peerPort: HeldPort) {
-    this.id = parts.id;
-    this.#parts = parts;
+  private constructor(
+    id: PeerId,
+    owner: SeatOwner,
+    transport: Transport,
+    { clientPort, peerPort }: { readonly clientPort: HeldPort; readonly peerPort: HeldPort },
+  ) {
+    this.id = id;
+    this.#owner = owner;
+    this.#transport = transport;
     this.clientPort = clientPort;
     this.peerPort = peerPort;
   }
@@ -118,13 +123,13 @@ export class Seat {
   cut(): void {
     this.#isCut = true;
     this.#run?.surroundings.transport.cut();
-    this.#parts.hooks.onChange();
+    this.#owner.onChange();
   }
 
   heal(): void {
     this.#isCut = false;
     this.#run?.surroundings.transport.heal();
-    this.#parts.hooks.onChange();
+    this.#owner.onChange();
   }
 
   async #kill(): Promise<void> {
@@ -134,21 +139,19 @@ export class Seat {
     const ended = run.surroundings.end();
     run.member.abort();
     // This member has no further turn that would report the change, and the others may have none.
-    this.#parts.hooks.onChange();
+    this.#owner.onChange();
     await ended;
   }
 
   async #start(config: Config, clock: SharedClock): Promise<void> {
-    const { id, logger, tuning, hooks, transport } = this.#parts;
-    const surroundings = await EndingSurroundings.open({
-      transport,
-      clientPort: this.clientPort,
-      peerPort: this.peerPort,
-      clock,
-      stores: { ...config, memberId: id, ...storageTuning(tuning) },
-      onTurn: () => hooks.onChange(),
-    });
+    const { id } = this;
+    const { tuning } = this.#owner;
+    const stores = await openStores({ ...config, memberId: id, ...storageTuning(tuning) });
+    const timers = new EndingTimers(clock, () => this.#owner.onChange());
+    const transport = new EndingTransport(this.#transport, timers, this);
+    const surroundings = new EndingSurroundings(timers, transport, stores);
     try {
+      const logger = this.#owner.logger.child({ member: id });
       const options = { id, logger, found: false, ...(tuning === undefined ? {} : { tuning }) };
       const member = await Member.open(config, options, surroundings);
       this.#run = { member, surroundings };
@@ -166,7 +169,7 @@ export class Seat {
   #onFailure(member: Member, error: unknown): void {
     if (this.#run?.member !== member) return;
     void this.kill();
-    this.#parts.hooks.onFailure(this.id, error);
+    this.#owner.onFailure(this.id, error);
   }
 
   #inTurn(action: () => Promise<void>): Promise<void> {

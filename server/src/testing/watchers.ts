@@ -1,7 +1,7 @@
 /**
- * Those who wait until something holds: asked again after every turn of every member.
+ * Waits until a condition holds, by checking it after every turn of every member.
  *
- * Nothing polls, and nothing is asked while nobody waits. Used by `ensemble.ts`.
+ * Nothing polls, and nothing is checked while no call waits. Used by `ensemble.ts`.
  */
 import { EnsembleError } from './ensemble-error.js';
 
@@ -49,7 +49,7 @@ export class Watchers {
     for (const watcher of [...this.#watchers]) watcher.look();
   }
 
-  /** Nobody waits any more, from now on. The first failure stays. */
+  /** Rejects every pending and later wait. The first failure stays. */
   fail(error: EnsembleError): void {
     this.#failure ??= error;
     for (const watcher of [...this.#watchers]) watcher.fail(error);
