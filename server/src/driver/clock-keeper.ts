@@ -132,8 +132,7 @@ export class ClockKeeper {
     const toleranceMs = options.clockToleranceMs;
     const { timeMs: lastMs, atMs: lastAtMs } = this.#applied.last;
     const time = new TermTime({ toleranceMs, lastMs, lastAtMs });
-    const applied = this.#applied;
-    const ages = new LeaderNodeAges({ applied, lastZxid: state.lastZxid, toleranceMs });
+    const ages = new LeaderNodeAges(this.#applied, { lastZxid: state.lastZxid, toleranceMs });
     this.#term = { time, ages };
     const readTransactionMs = (): number => {
       const nowMs = timers.nowMs();

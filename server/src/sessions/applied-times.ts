@@ -93,10 +93,15 @@ export class AppliedTimes {
   }
 }
 
-interface NodeAgesParts {
-  readonly applied: Pick<AppliedTimes, 'ageMs'>;
-  /** The last zxid before the term. */
+/** How long ago zxids were applied here; AppliedTimes implements it. */
+interface AppliedAges {
+  ageMs(zxid: Zxid, nowMs: number): number;
+}
+
+interface Term {
+  /** The last zxid before it. */
   readonly lastZxid: Zxid;
+  /** Clocks that differ by no more than this agree. */
   readonly toleranceMs: number;
 }
 
@@ -109,13 +114,15 @@ interface NodeAgesParts {
  * older. Pure; there is one for each term, read by the reaper.
  */
 export class LeaderNodeAges implements NodeAges {
-  readonly #parts: NodeAgesParts;
+  readonly #applied: AppliedAges;
+  readonly #term: Term;
   #nowMs = 0;
   /** The earliest agreed wall clock less the monotonic one; infinite before there is one. */
   #baseMs = Number.POSITIVE_INFINITY;
 
-  constructor(parts: NodeAgesParts) {
-    this.#parts = parts;
+  constructor(applied: AppliedAges, term: Term) {
+    this.#applied = applied;
+    this.#term = term;
   }
 
   /** Called at each tick, before any age is asked for. */
@@ -125,8 +132,8 @@ export class LeaderNodeAges implements NodeAges {
   }
 
   ageMs(mzxid: Zxid, mtimeMs: number): number {
-    const { applied, lastZxid, toleranceMs } = this.#parts;
-    const seenMs = applied.ageMs(mzxid, this.#nowMs);
+    const { lastZxid, toleranceMs } = this.#term;
+    const seenMs = this.#applied.ageMs(mzxid, this.#nowMs);
     if (mzxid > lastZxid || this.#baseMs === Number.POSITIVE_INFINITY) return seenMs;
     return Math.max(seenMs, this.#nowMs + this.#baseMs - mtimeMs - 2 * toleranceMs);
   }

@@ -174,10 +174,8 @@ describe('the age of what is applied', () => {
 });
 
 describe('the age of a znode', () => {
-  const seen = (ageMs: number) => ({ applied: { ageMs: () => ageMs }, toleranceMs: TOLERANCE });
-
   it('by the date counts for what was there before the term, less what two clocks may be wrong', () => {
-    const ages = new LeaderNodeAges({ ...seen(5), lastZxid: 100 });
+    const ages = new LeaderNodeAges({ ageMs: () => 5 }, { lastZxid: 100, toleranceMs: TOLERANCE });
     ages.tick(1_000, verdict('own', DATE));
     expect(ages.ageMs(100, DATE + 1_000 - 50_000)).toBe(30_000);
     expect(ages.ageMs(100, DATE + 1_000 - 20_000)).toBe(5);
@@ -185,7 +183,7 @@ describe('the age of a znode', () => {
   });
 
   it('by the date does not count without a majority, nor by a later date than the first one', () => {
-    const ages = new LeaderNodeAges({ ...seen(5), lastZxid: 100 });
+    const ages = new LeaderNodeAges({ ageMs: () => 5 }, { lastZxid: 100, toleranceMs: TOLERANCE });
     ages.tick(1_000, verdict('nobody', DATE + TEN_YEARS));
     expect(ages.ageMs(1, DATE - TEN_YEARS)).toBe(5);
     ages.tick(2_000, verdict('own', DATE));

@@ -25,26 +25,25 @@ export interface ClockVerdict {
   readonly basesMs: readonly number[];
 }
 
-interface MemberClocksOptions {
-  /** The number of configured members, this one included. */
-  readonly members: number;
-  /** Clocks that differ by no more than this agree. */
-  readonly toleranceMs: number;
-}
-
 /** How often this member's clock is read again; its drift in between is far below any tolerance. */
 const LOOK_AGAIN_MS = 50;
 
 export class MemberClocks {
-  readonly #options: MemberClocksOptions;
+  readonly #quorum: number;
+  readonly #toleranceMs: number;
   /** The wall clock less this member's monotonic clock, at the time when it was heard. */
   readonly #bases = new Map<PeerId, number>();
   #verdict: ClockVerdict | null = null;
   #ownBaseMs = 0;
 
-  constructor(options: MemberClocksOptions) {
-    assert(options.members > 0, () => `${options.members} members`);
-    this.#options = options;
+  /**
+   * `members` is the number of configured members, this one included. Clocks that differ by no more
+   * than the tolerance agree.
+   */
+  constructor({ members, toleranceMs }: { members: number; toleranceMs: number }) {
+    assert(members > 0, () => `${members} members`);
+    this.#quorum = Math.floor(members / 2) + 1;
+    this.#toleranceMs = toleranceMs;
   }
 
   /**
@@ -68,27 +67,22 @@ export class MemberClocks {
       return this.#verdict;
     }
     this.#ownBaseMs = ownBaseMs;
-    this.#verdict = verdictOf(ownBaseMs, [...this.#bases.values()], this.#options);
+    this.#verdict = this.#verdictOf(ownBaseMs);
     return this.#verdict;
   }
-}
 
-function verdictOf(
-  ownMs: number,
-  othersMs: readonly number[],
-  { members, toleranceMs }: MemberClocksOptions,
-): ClockVerdict {
-  const basesMs = [ownMs, ...othersMs].sort((one, other) => one - other);
-  const quorum = Math.floor(members / 2) + 1;
-  let narrowest: readonly number[] | null = null;
-  for (let first = 0; first + quorum <= basesMs.length; first++) {
-    const agreeing = basesMs.slice(first, first + quorum);
-    if (widthOf(agreeing) > toleranceMs) continue;
-    if (agreeing.includes(ownMs)) return { by: 'own', baseMs: ownMs, basesMs };
-    if (narrowest === null || widthOf(agreeing) < widthOf(narrowest)) narrowest = agreeing;
+  #verdictOf(ownMs: number): ClockVerdict {
+    const basesMs = [ownMs, ...this.#bases.values()].sort((one, other) => one - other);
+    let narrowest: readonly number[] | null = null;
+    for (let first = 0; first + this.#quorum <= basesMs.length; first++) {
+      const agreeing = basesMs.slice(first, first + this.#quorum);
+      if (widthOf(agreeing) > this.#toleranceMs) continue;
+      if (agreeing.includes(ownMs)) return { by: 'own', baseMs: ownMs, basesMs };
+      if (narrowest === null || widthOf(agreeing) < widthOf(narrowest)) narrowest = agreeing;
+    }
+    if (narrowest === null) return { by: 'nobody', baseMs: ownMs, basesMs };
+    return { by: 'others', baseMs: narrowest[this.#quorum >> 1] ?? ownMs, basesMs };
   }
-  if (narrowest === null) return { by: 'nobody', baseMs: ownMs, basesMs };
-  return { by: 'others', baseMs: narrowest[quorum >> 1] ?? ownMs, basesMs };
 }
 
 function widthOf(ascending: readonly number[]): number {

@@ -44,7 +44,7 @@ export const clockMutants: readonly Mutant[] = [
     breaks: 'znodes that the leader has seen applied age by its monotonic clock alone',
     aim: WRONG_CLOCKS,
     in: 'LeaderNodeAges.ageMs',
-    find: 'const seenMs = applied.ageMs(mzxid, this.#nowMs);',
+    find: 'const seenMs = this.#applied.ageMs(mzxid, this.#nowMs);',
     replace: 'const seenMs = mzxid > lastZxid ? this.#nowMs + this.#wallMs - mtimeMs : 0;',
     also: [
       {
@@ -58,11 +58,6 @@ export const clockMutants: readonly Mutant[] = [
         find: '#baseMs = Number.POSITIVE_INFINITY;',
         replace: `#wallMs = 0;
           #baseMs = Number.POSITIVE_INFINITY;`,
-      },
-      {
-        in: 'LeaderNodeAges.ageMs',
-        find: 'const { applied, lastZxid, toleranceMs } = this.#parts;',
-        replace: 'const { lastZxid, toleranceMs } = this.#parts;',
       },
     ],
   },
