@@ -42,7 +42,7 @@ export class Digest {
   }
 
   /** Copies the digest's ints of a record into the row of the node, and counts the node. */
-  loadNode({ store, acls }: LoadParts, node: number, ints: Int32Array, at: number): void {
+  loadNode(store: NodeStore, acls: AclTable, node: number, ints: Int32Array, at: number): void {
     const hasher = this.#hasher;
     hasher.reset(NODE_SEED);
     const row = { words: store.intPage(node), at: store.intBase(node) };
@@ -55,7 +55,8 @@ export class Digest {
 
   /** Like `contentOf`, for a node that does not exist yet; its payload comes from `part`. */
   loadContent(
-    { store, payloads }: ContentParts,
+    store: NodeStore,
+    payloads: Payloads,
     node: number,
     { pathHash, size, part }: LoadedContent,
   ): Hash64 {
@@ -109,10 +110,10 @@ export class Digest {
   }
 
   /** Writes the hash of path and data into the row, where `countNode` finds it. */
-  storeContent(parts: ContentParts, node: number, pathHash: number): void {
-    const { low, high } = this.contentOf(parts, node, pathHash);
-    parts.store.setInt(node, INT.contentLow, low);
-    parts.store.setInt(node, INT.contentHigh, high);
+  storeContent(store: NodeStore, payloads: Payloads, node: number, pathHash: number): void {
+    const { low, high } = this.contentOf(store, payloads, node, pathHash);
+    store.setInt(node, INT.contentLow, low);
+    store.setInt(node, INT.contentHigh, high);
   }
 
   /**
@@ -120,7 +121,7 @@ export class Digest {
    * members share (hash.ts; 0 for the root). The result is valid until the next call. The data of
    * /zookeeper/config are local and count as none.
    */
-  contentOf({ store, payloads }: ContentParts, node: number, pathHash: number): Hash64 {
+  contentOf(store: NodeStore, payloads: Payloads, node: number, pathHash: number): Hash64 {
     const hasher = this.#hasher;
     const dataBytes = node === CONFIG_NODE ? NONE : store.int(node, INT.dataBytes);
     hasher.reset(CONTENT_SEED);
@@ -142,16 +143,6 @@ export class Digest {
 export interface Hash64 {
   readonly low: number;
   readonly high: number;
-}
-
-interface LoadParts {
-  readonly store: NodeStore;
-  readonly acls: AclTable;
-}
-
-interface ContentParts {
-  readonly store: NodeStore;
-  readonly payloads: Payloads;
 }
 
 interface LoadedContent {

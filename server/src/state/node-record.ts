@@ -53,8 +53,8 @@ export const RECORD_HEAD = DIGEST_INTS + 4;
 /** The local znode, whose data is in no checkpoint. */
 export const CONFIG_NODE = 3;
 
-/** What a record is made from. */
-export interface NodeParts {
+/** The tree, as records are made from it. */
+export interface RecordSource {
   readonly store: NodeStore;
   readonly payloads: Payloads;
   readonly acls: AclTable;
@@ -67,11 +67,11 @@ export interface BlockContent {
   readonly sizes: Int32Array;
 }
 
-export interface WrittenBlock extends BlockContent {
+interface WrittenBlock extends BlockContent {
   readonly value: Uint8Array;
 }
 
-export function wordsFor(bytes: number): number {
+function wordsFor(bytes: number): number {
   return (bytes + 3) >>> 2;
 }
 
@@ -106,8 +106,8 @@ export class BlockWriter {
   }
 
   /** The record's index is the count before the call. Returns its size in bytes. */
-  add(parts: NodeParts, node: number): number {
-    const { store, payloads, acls } = parts;
+  add(source: RecordSource, node: number): number {
+    const { store, payloads, acls } = source;
     const row = store.intPage(node);
     const base = store.intBase(node);
     const dataBytes = node === CONFIG_NODE ? NONE : (row[base + INT.dataBytes] ?? NONE);
@@ -115,7 +115,7 @@ export class BlockWriter {
     const parent = row[base + INT.parent] ?? NONE;
     const aclId = row[base + INT.aclId] ?? NONE;
     const parentPath =
-      parent === this.#parent ? null : Buffer.from(parent === NONE ? '' : parts.path(parent));
+      parent === this.#parent ? null : Buffer.from(parent === NONE ? '' : source.path(parent));
     const acl = aclId === this.#aclId ? null : acls.encoded(aclId);
     const extraBytes = (acl?.length ?? 0) + (parentPath?.length ?? 0);
     const at = this.#length;

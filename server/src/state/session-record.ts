@@ -4,7 +4,7 @@
  * The key is 's' and the id as 8 bytes big-endian; the value is the timeout as a little-endian
  * float64 and the 16 bytes of the password, and one byte more for a session that is closing.
  */
-import { bufferOf } from '@rookery/protocol';
+import { bufferOf, PASSWORD_BYTES } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
 import type { SessionId } from './txn.js';
 
@@ -19,8 +19,6 @@ export interface OpenedSession {
   /** Has PASSWORD_BYTES bytes. */
   readonly password: Uint8Array;
 }
-
-export const PASSWORD_BYTES = 16;
 
 export const SESSION_KEY = 0x73;
 

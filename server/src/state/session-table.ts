@@ -5,15 +5,15 @@
  * A session changes at most once, when its end in parts is decided; what changed since the last
  * checkpoint is therefore a map from ids to the session or null. Changed by ReplicatedState only.
  */
-import { assert } from '@rookery/protocol';
+import { assert, PASSWORD_BYTES } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
 import type { Digest } from './digest.js';
-import { type OpenedSession, PASSWORD_BYTES, type Session } from './session-record.js';
+import type { OpenedSession, Session } from './session-record.js';
 import type { SessionId } from './txn.js';
 
 export type { Session } from './session-record.js';
 
-export type SessionChanges = ReadonlyMap<SessionId, Session | null>;
+type SessionChanges = ReadonlyMap<SessionId, Session | null>;
 
 export class SessionTable {
   readonly #sessions = new Map<SessionId, Session>();

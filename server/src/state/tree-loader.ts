@@ -14,13 +14,13 @@ import { DOUBLE, INT, linkChild, modeOf, NONE, type TimedNodes } from './memory/
 import type { PathFinder } from './memory/path-finder.js';
 import type { PathPrefix } from './memory/path-hash.js';
 import type { SubtreeCounts } from './memory/subtree-counts.js';
-import { type BlockContent, CONFIG_NODE, type NodeParts, RECORD_BITS } from './node-record.js';
+import { type BlockContent, CONFIG_NODE, RECORD_BITS, type RecordSource } from './node-record.js';
 import { BlockReader, isDead } from './record-blocks.js';
 import { znodeBytes } from './tree-bytes.js';
 import { isTimed, MODE } from './txn.js';
 
-/** The parts of the tree that is being loaded. */
-export interface TreeParts extends NodeParts {
+/** The tree that is being loaded. */
+export interface LoadedTree extends RecordSource {
   readonly paths: PathFinder;
   readonly ephemerals: Ephemerals;
   readonly timed: TimedNodes;
@@ -53,7 +53,7 @@ const FAMILY_CHARS_MAX = 256;
 const AWAITED_SHIFT = 16;
 
 export class TreeLoader {
-  readonly #parts: TreeParts;
+  readonly #tree: LoadedTree;
   #dataSize = 0;
   #znodesBytes = 0;
   /**
@@ -78,13 +78,13 @@ export class TreeLoader {
   /** Indexed by the first bits of a path's hash: 1 if an awaited path has, or had, those bits. */
   readonly #awaited = new Uint8Array(1 << (32 - AWAITED_SHIFT));
 
-  constructor(parts: TreeParts) {
-    this.#parts = parts;
+  constructor(tree: LoadedTree) {
+    this.#tree = tree;
     this.#family = this.#familyOf('/');
-    parts.subtrees.clear();
-    this.#awaitedCount = parts.freshCount;
-    for (let node = 0; node < parts.freshCount; node++) {
-      this.#await(parts.store.int(node, INT.indexHash));
+    tree.subtrees.clear();
+    this.#awaitedCount = tree.freshCount;
+    for (let node = 0; node < tree.freshCount; node++) {
+      this.#await(tree.store.int(node, INT.indexHash));
     }
   }
 
@@ -118,7 +118,7 @@ export class TreeLoader {
 
   /** Throws DamagedCheckpointError if records are missing. */
   finish(): void {
-    const { store, paths } = this.#parts;
+    const { store, paths } = this.#tree;
     paths.addUpTo(store.limit);
     this.#countFamily();
     must(this.#awaitedCount === 0, `records are missing: ${this.#awaitedCount}`);
@@ -128,7 +128,7 @@ export class TreeLoader {
       const childCount = store.int(node, INT.childCount);
       if (childCount !== announced) {
         const counts = `${childCount} instead of ${announced}`;
-        throw new DamagedCheckpointError(`${this.#parts.path(node)} has children: ${counts}`);
+        throw new DamagedCheckpointError(`${this.#tree.path(node)} has children: ${counts}`);
       }
       told += announced;
       store.setInt(node, INT.mark, 0);
@@ -139,7 +139,7 @@ export class TreeLoader {
   }
 
   #loadRecord(reader: BlockReader, record: number): number {
-    const { store, digest } = this.#parts;
+    const { store, digest, acls } = this.#tree;
     const { ints, at } = reader;
     if (this.#familyAt !== reader.parentStart) {
       const { bytes, parentStart, parentEnd } = reader;
@@ -158,7 +158,7 @@ export class TreeLoader {
     row[base + INT.mark] = reader.childCount;
     row[base + INT.aclId] = this.#aclOf(reader);
     row[base + INT.record] = record;
-    digest.loadNode(this.#parts, node, ints, at);
+    digest.loadNode(store, acls, node, ints, at);
     const mode = modeOf(reader.shape);
     this.#checkNumbers(node, mode);
     this.#list(node, mode);
@@ -177,14 +177,14 @@ export class TreeLoader {
 
   /** Counts once for all of it that came consecutively. */
   #countFamily(): void {
-    this.#parts.subtrees.count(this.#family.parent, this.#familyCount, this.#familyBytes);
+    this.#tree.subtrees.count(this.#family.parent, this.#familyCount, this.#familyBytes);
     this.#familyCount = 0;
     this.#familyBytes = 0;
   }
 
   /** Returns a new row, or the one of a path that is known without its record. */
   #rowFor(name: BlockReader): number {
-    const { store, paths, payloads, digest, acls, freshCount } = this.#parts;
+    const { store, paths, payloads, digest, acls, freshCount } = this.#tree;
     const { parent, prefix } = this.#family;
     const isRoot = parent === NONE;
     must(isRoot ? name.start === name.end : isName(name), 'a record has a name that is none');
@@ -207,17 +207,17 @@ export class TreeLoader {
 
   /** Loads name and data; returns their hash. */
   #loadPayload(node: number, reader: BlockReader): Hash64 {
-    const { store, digest } = this.#parts;
+    const { store, payloads, digest } = this.#tree;
     const { ints, bytes, start, end, dataBytes } = reader;
     const pathHash = node === ROOT_NODE ? 0 : hashName(this.#family.hash, reader);
     if (node === CONFIG_NODE) {
       must(dataBytes === NONE, 'the local znode has data in a checkpoint');
-      return digest.contentOf(this.#parts, node, pathHash);
+      return digest.contentOf(store, payloads, node, pathHash);
     }
     store.setInt(node, INT.dataBytes, dataBytes);
     const size = end + Math.max(0, dataBytes) - start;
     const part = { words: ints, bytes, at: start >>> 2 };
-    return digest.loadContent(this.#parts, node, { pathHash, size, part });
+    return digest.loadContent(store, payloads, node, { pathHash, size, part });
   }
 
   /**
@@ -228,13 +228,13 @@ export class TreeLoader {
     if (this.#awaitedCount === 0 || this.#awaited[hash >>> AWAITED_SHIFT] === 0) {
       return NONE;
     }
-    const { store, paths } = this.#parts;
+    const { store, paths } = this.#tree;
     paths.addUpTo(store.limit);
     return paths.findChild(parent, hash, name);
   }
 
   #addRow(parent: number, hash: number): number {
-    const { store } = this.#parts;
+    const { store } = this.#tree;
     const node = store.allocate();
     const row = store.intPage(node);
     const base = store.intBase(node);
@@ -245,7 +245,7 @@ export class TreeLoader {
   }
 
   #aclOf(reader: BlockReader): number {
-    const { acls } = this.#parts;
+    const { acls } = this.#tree;
     if (this.#aclAt === reader.aclStart) {
       return acls.useAgain(this.#aclId);
     }
@@ -255,7 +255,7 @@ export class TreeLoader {
   }
 
   #checkNumbers(node: number, mode: number): void {
-    const { store } = this.#parts;
+    const { store } = this.#tree;
     const row = store.doublePage(node);
     const base = store.doubleBase(node);
     const owner = row[base + DOUBLE.owner] ?? 0;
@@ -271,9 +271,9 @@ export class TreeLoader {
 
   #list(node: number, mode: number): void {
     if (mode === MODE.ephemeral) {
-      this.#parts.ephemerals.add(node, this.#parts.store.double(node, DOUBLE.owner));
+      this.#tree.ephemerals.add(node, this.#tree.store.double(node, DOUBLE.owner));
     } else if (isTimed(mode)) {
-      this.#parts.timed.add(node);
+      this.#tree.timed.add(node);
     }
   }
 
@@ -299,7 +299,7 @@ export class TreeLoader {
     must(path === '' || validatePath(path) === null, 'a record has a parent that is no path');
     const prefix = path === '' || path === '/' ? '/' : `${path}/`;
     const parent = path === '' ? NONE : this.#findOrPlacehold(path);
-    const { paths } = this.#parts;
+    const { paths } = this.#tree;
     return { parent, prefix: paths.prefixOf(prefix), hash: hashPrefix(prefix) };
   }
 
@@ -309,7 +309,7 @@ export class TreeLoader {
 
   /** Not recursive, because a path may be deeper than the stack. */
   #findOrPlacehold(path: string): number {
-    const { store, paths, payloads } = this.#parts;
+    const { store, paths, payloads } = this.#tree;
     paths.addUpTo(store.limit);
     const missing: string[] = [];
     let known = path;

@@ -50,7 +50,7 @@ import {
 } from './node-record.js';
 import { CreateView, OpView } from './op-view.js';
 import { payloadBytes, znodeBytes } from './tree-bytes.js';
-import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
+import { type BlockToLoad, type LoadedTree, TreeLoader } from './tree-loader.js';
 import {
   type Acl,
   type CreateOp,
@@ -403,7 +403,11 @@ export interface ChangePoint {
 }
 
 /** A znode of a backup; its mode is not 'ephemeral'. */
-export interface RestoredZnode extends Pick<CreateOp, 'path' | 'data' | 'acl' | 'ttlMs'> {
+export interface RestoredZnode {
+  readonly path: string;
+  readonly data: Uint8Array | null;
+  readonly acl: readonly Acl[];
+  readonly ttlMs: number;
   readonly mode: Exclude<CreateOp['mode'], 'ephemeral'>;
   readonly stat: Readonly<
     Record<(typeof RESTORED_DOUBLES)[number] | (typeof RESTORED_INTS)[number], number>
@@ -415,7 +419,7 @@ const RESTORED_INTS = ['version', 'creates', 'aversion'] as const;
 
 export class Tree extends TreeReads {
   readonly #digest: Digest;
-  readonly #parts: TreeParts;
+  readonly #loaded: LoadedTree;
   /** The sum of `znodeBytes` over all znodes, without the local data of /zookeeper/config. */
   #znodesBytes = 0;
   /** Not null while a checkpoint is loaded. */
@@ -424,7 +428,7 @@ export class Tree extends TreeReads {
   constructor(digest: Digest, pathKey: PathKey, encodedBytesMax?: number) {
     super(pathKey, encodedBytesMax);
     this.#digest = digest;
-    this.#parts = {
+    this.#loaded = {
       store: this.store,
       payloads: this.payloads,
       paths: this.paths,
@@ -439,7 +443,7 @@ export class Tree extends TreeReads {
     for (const [node, path] of FRESH_PATHS.entries()) {
       this.#attach(path, this.find(parentOf(path)), NO_DATA);
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
-      this.#digest.storeContent(this.#parts, node, digestPathHash(node, { path }));
+      this.#storeContent(node, digestPathHash(node, { path }));
       this.#countInDigest(node, 1);
       this.subtrees.count(this.parent(node), 1, 0);
     }
@@ -502,7 +506,7 @@ export class Tree extends TreeReads {
     if (op.mode === 'ttl' || op.mode === 'container') {
       this.timed.add(node);
     }
-    this.#digest.storeContent(this.#parts, node, pathHashOf(op));
+    this.#storeContent(node, pathHashOf(op));
     this.#countInDigest(node, 1);
     this.#childChanged(parent, node, 1);
     return node;
@@ -531,7 +535,7 @@ export class Tree extends TreeReads {
     for (const field of RESTORED_DOUBLES) this.store.setDouble(node, DOUBLE[field], stat[field]);
     for (const field of RESTORED_INTS) this.store.setInt(node, INT[field], stat[field]);
     if (node !== CONFIG_NODE) {
-      this.#digest.storeContent(this.#parts, node, digestPathHash(node, znode));
+      this.#storeContent(node, digestPathHash(node, znode));
     }
     this.#countInDigest(node, 1);
     return node;
@@ -579,7 +583,7 @@ export class Tree extends TreeReads {
     assert(op.version === nextVersion(this.version(node)), 'a version is the next one');
     this.#countInDigest(node, -1);
     this.#replaceData(node, op);
-    this.#digest.storeContent(this.#parts, node, digestPathHash(node, op));
+    this.#storeContent(node, digestPathHash(node, op));
     this.store.setInt(node, INT.version, op.version);
     this.store.setDouble(node, DOUBLE.mzxid, at.zxid);
     this.store.setDouble(node, DOUBLE.mtime, at.time);
@@ -590,7 +594,7 @@ export class Tree extends TreeReads {
   setQuotaStats(node: number, stats: { readonly path: string; readonly data: Uint8Array }): void {
     this.#countInDigest(node, -1);
     this.#replaceData(node, stats);
-    this.#digest.storeContent(this.#parts, node, pathHashOf(stats));
+    this.#storeContent(node, pathHashOf(stats));
     this.#countInDigest(node, 1);
   }
 
@@ -644,12 +648,12 @@ export class Tree extends TreeReads {
   }
   /** Returns the size of the record in bytes. */
   writeRecord(node: number, writer: BlockWriter): number {
-    return writer.add(this.#parts, node);
+    return writer.add(this.#loaded, node);
   }
 
   /** Recovery: the blocks may come in any order. Throws DamagedCheckpointError. */
   load(block: BlockToLoad): BlockContent {
-    this.#loader ??= new TreeLoader(this.#parts);
+    this.#loader ??= new TreeLoader(this.#loaded);
     return this.#loader.load(block);
   }
 
@@ -727,7 +731,7 @@ export class Tree extends TreeReads {
     }
   }
 
-  #replaceData(node: number, by: Pick<SetDataOp, 'data'>): void {
+  #replaceData(node: number, by: { readonly data: Uint8Array | null }): void {
     const before = this.dataLength(node);
     if (by instanceof OpView) this.payloads.replaceDataView(node, by);
     else this.payloads.replaceData(node, by.data);
@@ -744,6 +748,10 @@ export class Tree extends TreeReads {
     const nameBytes = nameBytesOf(this.store.int(node, INT.shape));
     const after = payloadBytes(nameBytes, this.dataLength(node));
     this.#znodesBytes += after - payloadBytes(nameBytes, dataBytesBefore);
+  }
+
+  #storeContent(node: number, pathHash: number): void {
+    this.#digest.storeContent(this.store, this.payloads, node, pathHash);
   }
 
   /** Takes the node's row out of the digest (-1) before a change, and counts it again (1) after. */

@@ -18,6 +18,7 @@ import {
   type JuteWriter,
   MarshallingError,
   naturalAt,
+  PASSWORD_BYTES,
   type Proposal,
   type ProposalCursor,
   requiredCount,
@@ -27,7 +28,6 @@ import {
 } from '@rookery/protocol';
 import { NO_BYTES } from './memory/path-view.js';
 import { CreateView, OpView, readPathAndData, SetDataView, WorldAcls } from './op-view.js';
-import { PASSWORD_BYTES } from './session-record.js';
 import {
   type Acl,
   type CreateOp,
@@ -57,8 +57,8 @@ export const KIND = {
 const RECORD = 'a transaction';
 /** Kind and origin, request, session and time. */
 const HEAD_BYTES = 28;
-export const ORIGIN_BITS = 8;
-export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
+const ORIGIN_BITS = 8;
+const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** Overwritten by each call; `worldAcls` has at most 32 lists. */
 const bodyReader = new JuteReader(NO_BYTES);
 const decodedCreate = new CreateView();
@@ -70,7 +70,7 @@ const VIEW_BYTES_MAX = 512;
 /** A setData, or a create with the usual ACL, has at most this many bytes besides path and data. */
 const FIXED_BYTES_MAX = 64;
 /** Stands in place of the number of entries. */
-export const WORLD_ANYONE = -1;
+const WORLD_ANYONE = -1;
 
 export function writeTxn(writer: JuteWriter, { origin, request, session, time, op }: Txn): void {
   assert(origin >= 0 && origin <= ORIGIN_MAX, () => `${origin} is a member or 0`);
@@ -94,13 +94,13 @@ export function txnBytesOf({ op }: Txn): number {
 }
 
 /** Data and passwords are views of the body. Throws MarshallingError. */
-export function txnOf({ body }: Pick<Proposal, 'body'>): Txn {
+export function txnOf({ body }: { readonly body: Proposal['body'] }): Txn {
   bodyReader.point(body, 0, body.length);
   return readTxn(bodyReader);
 }
 
 /** The reader must end with the transaction. Throws MarshallingError. */
-export function readTxn(reader: JuteReader): Txn {
+function readTxn(reader: JuteReader): Txn {
   const txn = emptyTxn();
   const kind = readHead(txn, reader);
   txn.op = readOp(kind, reader);

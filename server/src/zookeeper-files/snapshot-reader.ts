@@ -152,7 +152,7 @@ export class SnapshotReader {
     return factsOf(tree, { sessions, aclLists: acls.size, ...this.#trailers(tree.digest) });
   }
 
-  #trailers(digest: TreeDigest): Pick<SnapshotFacts, 'digest' | 'isUnchanged' | 'lastZxid'> {
+  #trailers(digest: TreeDigest) {
     const cursor = this.#cursor;
     const checksums = this.#checksums;
     checksums.check();

@@ -8,8 +8,8 @@ export const pathMutants: readonly Mutant[] = [
     // Each process has a key of its own, so members with the same znodes differ in their digests.
     breaks: 'same zxid, same digest, on every member (invariant 8)',
     in: 'Tree.setData',
-    find: 'this.#digest.storeContent(this.#parts, node, digestPathHash(node, op));',
-    replace: 'this.#digest.storeContent(this.#parts, node, this.store.int(node, INT.indexHash));',
+    find: 'this.#storeContent(node, digestPathHash(node, op));',
+    replace: 'this.#storeContent(node, this.store.int(node, INT.indexHash));',
   },
   {
     name: 'depth-judged-where-it-is-applied',

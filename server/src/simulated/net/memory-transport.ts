@@ -32,11 +32,14 @@ interface MemoryListener {
   readonly chunks: Chunks;
 }
 
-interface Dial {
-  isDue: boolean;
+interface Way {
   readonly from: string;
   readonly to: Address;
   readonly chunks: Chunks;
+}
+
+interface Dial extends Way {
+  isDue: boolean;
   readonly resolve: (stream: ByteStream) => void;
   readonly reject: (error: Error) => void;
 }
@@ -148,7 +151,7 @@ export class MemoryNetwork {
     return Promise.resolve({ port, close });
   }
 
-  #dial(way: Pick<Dial, 'from' | 'to' | 'chunks'>, timeoutMs: number): Promise<ByteStream> {
+  #dial(way: Way, timeoutMs: number): Promise<ByteStream> {
     const { from, to } = way;
     return new Promise((resolve, reject) => {
       const dial = { isDue: false, ...way, resolve, reject };

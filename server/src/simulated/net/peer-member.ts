@@ -20,6 +20,7 @@ import {
   type PeerHandler,
   PeerPort,
 } from '../../net/peer-port.js';
+import type { Transport } from '../../net/transport.js';
 import { LEVEL, LEVEL_MAX } from '../../state/level.js';
 import { dialled, type FarEnd, keptLog, type LogLine } from './fixtures.js';
 import { ManualTimers } from './manual-timers.js';
@@ -47,7 +48,7 @@ export class Member implements PeerHandler {
     readonly host?: string;
     readonly instance?: string;
     readonly timers: ManualTimers;
-    readonly network: Pick<MemoryNetwork, 'transport'>;
+    readonly network: { transport(host: string): Transport };
     readonly options?: Partial<LinkedMember>;
     /** Whoever comes is believed, by default. */
     readonly security?: Partial<PeerSecurity>;

@@ -16,6 +16,7 @@ import {
 } from '@rookery/protocol';
 import type { AuditSink } from '../../pipeline/audit.js';
 import type { PipelineOptions, RequestPreparerOptions } from '../../pipeline/options.js';
+import type { ForLeader } from '../../pipeline/outbox.js';
 import { Pipeline } from '../../pipeline/pipeline.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
@@ -273,7 +274,7 @@ export class TestEnsemble {
 }
 
 /** Takes what the pipeline has for the leader. */
-export function taken(pipeline: Pick<Pipeline, 'takeForLeader'>) {
+export function taken(pipeline: { takeForLeader(): readonly ForLeader[] }) {
   const messages = pipeline.takeForLeader();
   return {
     requests: messages.flatMap((one) => (one.kind === 'requests' ? one.batch.items : [])),

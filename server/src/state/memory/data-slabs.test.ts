@@ -124,7 +124,7 @@ class Rows {
   readonly rows: Row[] = [];
   readonly #store = new NodeStore();
   readonly #compaction = new PayloadCompaction(this.#store, this.slabs, {
-    idleBytesMax: -64 * MEGABYTE,
+    bytesMax: -64 * MEGABYTE,
     againBytes: -64 * MEGABYTE,
   });
 

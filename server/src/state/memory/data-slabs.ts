@@ -318,17 +318,15 @@ export function slotBytesFor(bytes: number): number {
   return (bytes + step - 1) & -step;
 }
 
-interface IdleLimits {
+const IDLE = {
   /**
    * The idle memory that is allowed beside half of what is in use: for each class a chunk that is
    * being filled, and some.
    */
-  readonly idleBytesMax: number;
+  bytesMax: 16 << 20,
   /** After a walk, this much more must be idle before the next one. */
-  readonly againBytes: number;
-}
-
-const IDLE_LIMITS: IdleLimits = { idleBytesMax: 16 << 20, againBytes: 4 << 20 };
+  againBytes: 4 << 20,
+};
 const IDLE_PART = 0.5;
 /** The rows of one step, which takes some tens of microseconds. */
 const ROWS = 256;
@@ -347,17 +345,17 @@ const MOVED_BYTES = 32 << 10;
 export class PayloadCompaction {
   readonly #store: NodeStore;
   readonly #slabs: DataSlabs;
-  readonly #limits: IdleLimits;
+  readonly #idle: typeof IDLE;
   /** The next row to look at; NONE while no walk is under way. */
   #next: number = NONE;
   /** The idle memory after the last walk. */
   #floorBytes = 0;
 
-  /** Tests set smaller `limits`. */
-  constructor(store: NodeStore, slabs: DataSlabs, limits = IDLE_LIMITS) {
+  /** Tests set smaller numbers. */
+  constructor(store: NodeStore, slabs: DataSlabs, idle = IDLE) {
     this.#store = store;
     this.#slabs = slabs;
-    this.#limits = limits;
+    this.#idle = idle;
   }
 
   /** Called after each transaction. */
@@ -379,8 +377,8 @@ export class PayloadCompaction {
   #begins(): boolean {
     const idleBytes = this.#idleBytes;
     if (idleBytes < this.#floorBytes) this.#floorBytes = idleBytes;
-    const { idleBytesMax, againBytes } = this.#limits;
-    if (idleBytes <= idleBytesMax + IDLE_PART * this.#slabs.usedBytes) return false;
+    const { bytesMax, againBytes } = this.#idle;
+    if (idleBytes <= bytesMax + IDLE_PART * this.#slabs.usedBytes) return false;
     if (idleBytes - this.#floorBytes < againBytes) return false;
     this.#slabs.leaveSparseChunks();
     this.#next = 0;

@@ -39,7 +39,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     name: 'zk-1367-ephemerals-forgotten-at-restart',
     area: 'named',
     in: 'TreeLoader.#list',
-    find: 'this.#parts.ephemerals.add(node, this.#parts.store.double(node, DOUBLE.owner));',
+    find: 'this.#tree.ephemerals.add(node, this.#tree.store.double(node, DOUBLE.owner));',
     replace: '',
     breaks:
       'the close of a session deletes all its ephemerals, including those from before a restart',
