@@ -38,16 +38,20 @@ export interface DiskCopy {
   readonly log: MemoryLogDirectory;
 }
 
-interface Seat {
+/** What a member's disk waits for. */
+interface Gates {
+  /** A disk that hangs: what every change of it waits for. */
+  hung: { readonly until: Promise<void>; release(): void } | null;
+  /** Called before each change of a database; what it throws is the failure of the change. */
+  beforeChange: ((database: string) => void) | null;
+}
+
+interface Seat extends Gates {
   readonly id: PeerId;
   readonly host: string;
   tree: MemoryStore;
   log: MemoryLogDirectory;
   member: Member | null;
-  /** A disk that hangs: what every change of it waits for. */
-  hung: { readonly until: Promise<void>; release(): void } | null;
-  /** Called before each change of a database; what it throws is the failure of the change. */
-  beforeChange: ((database: string) => void) | null;
 }
 
 const CLIENT_PORT = 2181;
@@ -289,8 +293,6 @@ function newSeat(id: PeerId): Seat {
 function losesNothing(): number {
   return 1 - Number.EPSILON;
 }
-
-type Gates = Pick<Seat, 'hung' | 'beforeChange'>;
 
 function gated(seat: Gates) {
   return { gate: () => seat.hung?.until ?? Promise.resolve() };

@@ -11,13 +11,7 @@ import { assert } from '@rookery/protocol';
 import { StorageFault } from '../../storage/errors.js';
 import { CLEARED_BYTES, type LogDirectory, type LogFile } from '../../storage/key-value.js';
 import { MemorySectors } from './memory-sectors.js';
-
-export interface MemoryLogOptions {
-  /** Awaited before every change takes effect, e.g. a slow disk of the simulator. */
-  readonly gate?: (change: { readonly name: string; readonly sync: boolean }) => Promise<void>;
-  /** Awaited before every reading. */
-  readonly readGate?: () => Promise<void>;
-}
+import type { DiskGates } from './memory-store.js';
 
 /** Numbers in [0, 1); high ones lose nothing. */
 type Random = () => number;
@@ -38,7 +32,7 @@ interface Failure {
 const SPARES_MAX = 2;
 
 export class MemoryLogDirectory implements LogDirectory {
-  readonly #options: MemoryLogOptions;
+  readonly #gates: DiskGates;
   readonly #files = new Map<string, MemorySectors>();
   readonly #opened = new Set<string>();
   /** Contents of removed files, oldest first. */
@@ -49,8 +43,8 @@ export class MemoryLogDirectory implements LogDirectory {
   readonly #underWay = new Set<Change>();
   #failure: Failure | null = null;
 
-  constructor(options: MemoryLogOptions = {}) {
-    this.#options = options;
+  constructor(gates: DiskGates = {}) {
+    this.#gates = gates;
   }
 
   /** Creations, removals, writes and preallocations so far. */
@@ -68,11 +62,11 @@ export class MemoryLogDirectory implements LogDirectory {
   }
 
   /** Ends this directory; what the disk then holds. */
-  crash(random: Random, options: MemoryLogOptions = this.#options): MemoryLogDirectory {
+  crash(random: Random, gates: DiskGates = this.#gates): MemoryLogDirectory {
     this.#dead = true;
     for (const change of this.#underWay) change.tear(random);
     this.#underWay.clear();
-    const next = new MemoryLogDirectory(options);
+    const next = new MemoryLogDirectory(gates);
     const isLost = () => random() < 0.5;
     for (const name of this.names()) next.#files.set(name, this.#contentOf(name).survive(isLost));
     next.#spares = this.#spares.map((spare) => spare.survive(isLost));
@@ -142,7 +136,7 @@ export class MemoryLogDirectory implements LogDirectory {
     this.#check();
     this.#underWay.add(change);
     // What the gate refuses stays under way: nobody knows what of it is on the disk.
-    await this.#options.gate?.({ name, sync: true });
+    await this.#gates.gate?.({ name, sync: true });
     this.#check();
     this.#underWay.delete(change);
     this.#changes += 1;
@@ -155,7 +149,7 @@ export class MemoryLogDirectory implements LogDirectory {
   }
 
   async reading(): Promise<void> {
-    await this.#options.readGate?.();
+    await this.#gates.readGate?.();
     this.#check();
   }
 

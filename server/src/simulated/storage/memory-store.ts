@@ -21,7 +21,8 @@ import {
   keyText,
 } from '../../storage/key-value.js';
 
-export interface MemoryStoreOptions {
+/** What a disk in memory waits for. */
+export interface DiskGates {
   /** Awaited before every change takes effect, e.g. a slow disk of the simulator. */
   readonly gate?: (change: { readonly name: string; readonly sync: boolean }) => Promise<void>;
   /** Awaited before every reading. */
@@ -32,7 +33,7 @@ export interface MemoryStoreOptions {
 const ITERATE_COUNT = 8;
 
 export class MemoryStore implements KeyValueStore {
-  readonly #options: MemoryStoreOptions;
+  readonly #gates: DiskGates;
   readonly #databases = new Map<string, MemoryDisk>();
   #founding: Founding = 'incomplete';
   #dead = false;
@@ -41,8 +42,8 @@ export class MemoryStore implements KeyValueStore {
   readonly #underWay = new Set<() => void>();
   #failure: { readonly at: number; readonly afterwards: boolean } | null = null;
 
-  constructor(options: MemoryStoreOptions = {}) {
-    this.#options = options;
+  constructor(gates: DiskGates = {}) {
+    this.#gates = gates;
   }
 
   /** Batches, creations, clears, destructions and marks so far. */
@@ -56,9 +57,9 @@ export class MemoryStore implements KeyValueStore {
   }
 
   /** Ends this store; what the disk then holds. `random` gives numbers in [0, 1). */
-  crash(random: () => number, options: MemoryStoreOptions = this.#options): MemoryStore {
+  crash(random: () => number, gates: DiskGates = this.#gates): MemoryStore {
     this.#dead = true;
-    const next = new MemoryStore(options);
+    const next = new MemoryStore(gates);
     next.#founding = this.#founding;
     for (const name of [...this.#databases.keys()].sort()) {
       const disk = this.#databases.get(name);
@@ -142,10 +143,10 @@ export class MemoryStore implements KeyValueStore {
   /** Used by the databases only. */
   async change(name: string, sync: boolean, apply: () => void): Promise<void> {
     this.check();
-    if (this.#options.gate !== undefined) {
+    if (this.#gates.gate !== undefined) {
       this.#underWay.add(apply);
       try {
-        await this.#options.gate({ name, sync });
+        await this.#gates.gate({ name, sync });
       } finally {
         this.#underWay.delete(apply);
       }
@@ -160,7 +161,7 @@ export class MemoryStore implements KeyValueStore {
 
   /** Used by the databases only. */
   async reading(): Promise<void> {
-    await this.#options.readGate?.();
+    await this.#gates.readGate?.();
     this.check();
   }
 
