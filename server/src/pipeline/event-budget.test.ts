@@ -6,6 +6,7 @@ import { AddWatchRequest, MultiRequest, type MultiRequestOp, OpCode } from '@roo
 import { describe, expect, it } from 'vitest';
 import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
+import type { WatcherId } from '../state/watches.js';
 import { EventBudget } from './event-budget.js';
 
 const EVENTS_PER_TURN = 4_096;
@@ -134,5 +135,20 @@ describe('the budget of a turn', () => {
     expect(leaving).toHaveLength(50);
     budget.renew();
     expect(leavingAfter(budget, 100, 4 * EVENTS_PER_TURN - 1).leaving).toEqual([]);
+  });
+
+  it('looks for large hearers at the bound and at twice as many events, where there are none', () => {
+    const looked: WatcherId[] = [];
+    const groupsOf = (watcher: WatcherId) => {
+      if (watcher === 0) looked.push(watcher);
+      return [`host ${watcher}`];
+    };
+    const budget = new EventBudget(groupsOf, EVENTS_PER_TURN);
+    leavingAfter(budget, 100, EVENTS_PER_TURN);
+    const once = looked.length;
+    expect(once).toBeGreaterThan(0);
+    budget.renew();
+    leavingAfter(budget, 100, 4 * EVENTS_PER_TURN - 1);
+    expect(looked).toHaveLength(once * 3);
   });
 });

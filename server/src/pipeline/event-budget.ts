@@ -18,7 +18,10 @@ const COUNTED_FROM = 1 / 2;
 const LARGE_PART = 1 / 8;
 /** At this many times the bound the largest give way, however small they are. */
 const SPREAD_FACTOR = 4;
-/** After a look for the largest hearers, this part of the bound may follow before the next look. */
+/**
+ * After a look that found large hearers, this part of the bound may follow before the next look.
+ * After one that found none, as many events as there were: a look costs time, too.
+ */
 const MORE = 1 / 16;
 const NOBODY: readonly WatcherId[] = [];
 
@@ -52,8 +55,9 @@ export class EventBudget {
   /** Returns the watchers that must get no further events; almost always none. */
   takeExcess(): readonly WatcherId[] {
     if (this.#events < this.#examinedAt) return NOBODY;
-    this.#examinedAt = this.#events + this.#eventsMax * MORE;
     const leaving = this.#largest();
+    const more = leaving.length === 0 ? this.#events : this.#eventsMax * MORE;
+    this.#examinedAt = this.#events + more;
     for (const watcher of leaving) this.#heard.delete(watcher);
     return leaving;
   }
