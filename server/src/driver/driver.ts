@@ -318,7 +318,8 @@ export class Driver {
 
   #onConnected(peer: PeerId, link: number, hello: Hello, version: number): void {
     const isServing = this.shown.role !== 'looking';
-    const distrust = checkStarts(this.#parts, { peer, hello, isServing });
+    const mayWrite = this.#zab.sparedBy === 0;
+    const distrust = checkStarts(this.#parts, { peer, hello, isServing, mayWrite });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.

@@ -49,6 +49,23 @@ describe('a start', () => {
     expect(new KnownStarts(new Store(), 'me').isBehind(hello({ lastSeen }))).toBe(isBehind);
   });
 
+  it('of another directory is written only once the member serves where it may not be before', () => {
+    const store = new Store();
+    const known = new KnownStarts(store, 'me');
+    known.sawLater(2, hello({ start: start(7, 'a') }), false);
+    known.sawLater(2, hello({ start: start(8, 'b') }), false);
+    known.sawLater(3, hello({ start: start(1, 'c') }), false);
+    expect(store.seenStarts).toEqual([]);
+    expect(known.lastSeen(2)).toEqual(start(8, 'b'));
+    expect(known.sawLater(2, hello({ start: start(7, 'a') }), false)).toBe(true);
+    known.sawLater(3, hello({ start: start(2, 'd') }), true);
+    known.onServing();
+    expect(store.seenStarts).toEqual([
+      { peer: 3, ...start(2, 'd') },
+      { peer: 2, ...start(8, 'b') },
+    ]);
+  });
+
   it.each([
     [start(6, 'b'), true, 'earlier'],
     [start(7, 'a'), false, 'the one that was seen: a link was lost'],

@@ -45,6 +45,8 @@ export class KnownStarts {
   readonly #instance: string;
   /** What was found at the start. Kept in memory, although the store may forget it. */
   readonly #found: { readonly incarnation: string; readonly earlier: readonly string[] };
+  /** Starts that were seen while nothing might be written, by peer: one for each at most. */
+  readonly #unwritten = new Map<PeerId, SeenStart>();
 
   /** `instance` identifies this process. */
   constructor(store: StartsStore, instance: string) {
@@ -66,6 +68,8 @@ export class KnownStarts {
 
   /** Called when this member begins to serve, as part of a quorum. */
   onServing(): void {
+    for (const seen of this.#unwritten.values()) this.#store.rememberStart(seen);
+    this.#unwritten.clear();
     this.#store.forgetEarlierStarts();
   }
 
@@ -75,7 +79,8 @@ export class KnownStarts {
 
   /** The last start of `peer` that this member has seen. */
   lastSeen(peer: PeerId): StartOf {
-    const found = this.#store.seenStarts.find((seen) => seen.peer === peer);
+    const found =
+      this.#unwritten.get(peer) ?? this.#store.seenStarts.find((seen) => seen.peer === peer);
     if (found === undefined) return NO_START;
     const { incarnation, count, instance } = found;
     return { incarnation, count, instance };
@@ -86,14 +91,26 @@ export class KnownStarts {
     return isBeside(this.own, this.earlier, offer.lastSeen);
   }
 
-  /** Whether this member has seen a later start of the peer. If not, it remembers this one. */
-  sawLater(peer: PeerId, { offer }: Hello): boolean {
+  /**
+   * Whether this member has seen a later start of the peer. If not, it remembers this one: in memory
+   * until it serves again if `mayWrite` is false.
+   */
+  sawLater(peer: PeerId, { offer }: Hello, mayWrite = true): boolean {
     if (offer.start.count === 0) return false;
     const seen = this.lastSeen(peer);
     if (isBeside(offer.start, offer.earlierStarts, seen)) return true;
     const isNew = offer.start.incarnation !== seen.incarnation || offer.start.count > seen.count;
-    if (isNew) this.#store.rememberStart({ peer, ...offer.start });
+    if (isNew) this.#remember({ peer, ...offer.start }, mayWrite);
     return false;
+  }
+
+  #remember(seen: SeenStart, mayWrite: boolean): void {
+    if (mayWrite) {
+      this.#unwritten.delete(seen.peer);
+      this.#store.rememberStart(seen);
+    } else {
+      this.#unwritten.set(seen.peer, seen);
+    }
   }
 }
 
@@ -107,6 +124,8 @@ interface Met {
   readonly hello: Hello;
   /** Whether this member is part of a quorum that serves. */
   readonly isServing: boolean;
+  /** False while the member has stepped out because its disk is full. */
+  readonly mayWrite: boolean;
 }
 
 /**
@@ -115,9 +134,12 @@ interface Met {
  * that is already part of a quorum that serves keeps its vote, because its history is the
  * ensemble's by then; it begins a new incarnation.
  */
-export function checkStarts(parts: StartsParts, { peer, hello, isServing }: Met): string | null {
+export function checkStarts(
+  parts: StartsParts,
+  { peer, hello, isServing, mayWrite }: Met,
+): string | null {
   const { starts, logger } = parts;
-  if (starts.sawLater(peer, hello)) {
+  if (starts.sawLater(peer, hello, mayWrite)) {
     const facts = { peer, shown: hello.offer.start, seen: starts.lastSeen(peer) };
     logger.error(facts, 'peer.went_back');
   }

@@ -11,9 +11,9 @@ import { connected, everyoneServes, expectEqual } from './scenario.js';
 const ROOM = { freeBytes: 50e9, totalBytes: 100e9 };
 const FULL = { freeBytes: 1e9, totalBytes: 100e9 };
 
-async function roomy(settings: Partial<Config> = {}): Promise<MemoryEnsemble> {
-  const ensemble = new MemoryEnsemble({ size: 3, seed: 1, settings });
-  for (const id of [1, 2, 3]) ensemble.spaces.set(id, ROOM);
+async function roomy(settings: Partial<Config> = {}, size = 3): Promise<MemoryEnsemble> {
+  const ensemble = new MemoryEnsemble({ size, seed: 1, settings });
+  for (let id = 1; id <= size; id++) ensemble.spaces.set(id, ROOM);
   await ensemble.start();
   await everyoneServes(ensemble);
   return ensemble;
@@ -204,6 +204,25 @@ it('one that has stepped out writes nothing at all, not even the mark of its log
   ensemble.beforeChange(full, null);
   ensemble.spaces.set(full, ROOM);
   await everyoneServes(ensemble);
+  await expectEqual(ensemble);
+});
+
+it('one that has stepped out writes nothing about a peer that restarts until it serves', async () => {
+  const ensemble = await roomy({}, 5);
+  const { leader } = ensemble;
+  const [full = 0, serving = 0, restarted = 0] = [1, 2, 3, 4, 5].filter((id) => id !== leader);
+  const client = await connected(ensemble, serving);
+  ensemble.spaces.set(full, FULL);
+  expect(await writesUntil(ensemble, client, [full, 'looking'])).toBe(0);
+  const changed: string[] = [];
+  ensemble.beforeChange(full, (name) => changed.push(name));
+  ensemble.kill(restarted);
+  await ensemble.start(restarted);
+  await ensemble.timers.advance(10_000);
+  expect(changed).toEqual([]);
+  ensemble.spaces.set(full, ROOM);
+  await everyoneServes(ensemble);
+  expect(ensemble.failures).toEqual([]);
   await expectEqual(ensemble);
 });
 
