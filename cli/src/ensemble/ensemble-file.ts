@@ -11,6 +11,7 @@ import { errorMessage } from '@rookery/protocol';
 import {
   loadEnsembleConfig,
   OperatorError,
+  parseStrictJson,
   readFileUpTo,
   replaceOwnFile,
   type ServerAddress,
@@ -21,7 +22,7 @@ const DEFAULT_SIZE = 3;
 const DEFAULT_BASE_PORT = 2181;
 const PEER_PORT_OFFSET = 700;
 const ADMIN_PORT_OFFSET = 800;
-/** The admin port of a development ensemble is for this machine alone, so it needs no users. */
+/** The admin port of a development ensemble is for this machine only, so it needs no users. */
 const ADMIN_HOST = '127.0.0.1';
 
 export interface EnsemblePlan {
@@ -72,7 +73,8 @@ export function prepareEnsembleFile(options: {
     ...server,
     ...portsOf(basePort, index),
   }));
-  const settings: object = JSON.parse(readFileUpTo(configPath, SMALL_FILE_BYTES_MAX).toString());
+  const text = readFileUpTo(configPath, SMALL_FILE_BYTES_MAX).toString();
+  const settings = Object(parseStrictJson(text));
   const { adminHost, metricsHost } = found;
   const hosts = { adminHost, metricsHost };
   const changed = { data, settings: { ...settings, servers }, servers, ...hosts };

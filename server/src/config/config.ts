@@ -527,8 +527,6 @@ export function memberDirectories(config: Config, id: PeerId): { data: string; l
   return { data: join(config.dataDir, `${id}`), log: join(config.dataLogDir, `${id}`) };
 }
 
-const BYTE_ORDER_MARK = '\uFEFF';
-
 function readJson(path: string): unknown {
   let text: string;
   try {
@@ -537,8 +535,7 @@ function readJson(path: string): unknown {
     throw new ConfigError(path, [`cannot be read: ${errorMessage(error)}`]);
   }
   try {
-    // Some editors begin a file with a byte order mark, which means nothing here.
-    return parseStrictJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    return parseStrictJson(text);
   } catch (error) {
     if (error instanceof DuplicateKeysError) throw new ConfigError(path, error.problems);
     throw new ConfigError(path, [`is not JSON: ${errorMessage(error)}`]);

@@ -39,6 +39,12 @@ it('takes what looks like a key and is none', () => {
   expect(() => parseStrictJson('{"a": 1,}')).toThrow(SyntaxError);
 });
 
+it('skips one byte order mark', () => {
+  expect(parseStrictJson('\uFEFF{"a": 1}')).toEqual({ a: 1 });
+  expect(problemsOf('\uFEFF{"a": 1,\n"a": 2}')).toHaveLength(1);
+  expect(() => parseStrictJson('\uFEFF\uFEFF{}')).toThrow(SyntaxError);
+});
+
 it('agrees with JSON.parse about every value that JSON.stringify writes', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {

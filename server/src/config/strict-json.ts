@@ -1,6 +1,8 @@
 /**
- * JSON as `JSON.parse` reads it, without keys that an object has twice: of those the last one
- * counts silently, so that one half of a file says what the other half takes back.
+ * JSON in files that people edit, as `JSON.parse` reads it, with two differences. A key that an
+ * object has twice is an error, because `JSON.parse` silently takes the last one, so that one half
+ * of a file says what the other half takes back. A byte order mark, with which some editors begin a
+ * file, is skipped.
  *
  * Linear in the length of the text, and deep nesting takes no stack.
  */
@@ -20,8 +22,11 @@ export class DuplicateKeysError extends Error {
 const PROBLEMS_MAX = 20;
 const SPACE = 0x20;
 
+const BYTE_ORDER_MARK = '\uFEFF';
+
 /** Throws a SyntaxError for what is not JSON, and DuplicateKeysError. */
-export function parseStrictJson(text: string): unknown {
+export function parseStrictJson(content: string): unknown {
+  const text = content.startsWith(BYTE_ORDER_MARK) ? content.slice(1) : content;
   const value: unknown = JSON.parse(text);
   const problems = new KeyScanner(text).problems();
   if (problems.length > 0) throw new DuplicateKeysError(problems);

@@ -6,8 +6,8 @@
  * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) are durable when
  * their promise resolves. `StorageQueue` runs them one at a time, in order, and none after a failed
  * one or after work in the background that failed; Storage asserts it. Never decides what is
- * committed; never retries a failed write: a rejection is fatal, except that of `writeCheckpoint`
- * for damage or a full disk, after which the generation takes no further one.
+ * committed; never retries a failed write: a rejection is fatal, except those of `writeCheckpoint`
+ * and of a repair for damage or a full disk, after which the generation takes no further one.
  */
 import {
   assert,
