@@ -207,7 +207,7 @@ it('one that has stepped out writes nothing at all, not even the mark of its log
   await expectEqual(ensemble);
 });
 
-it('one that has stepped out writes nothing about a peer that restarts until it serves', async () => {
+it('one that has stepped out remembers restarts of others in memory until it serves', async () => {
   const ensemble = await roomy({}, 5);
   const { leader } = ensemble;
   const [full = 0, serving = 0, restarted = 0] = [1, 2, 3, 4, 5].filter((id) => id !== leader);
