@@ -92,8 +92,8 @@ export class KnownStarts {
   }
 
   /**
-   * Whether this member has seen a later start of the peer. If not, it remembers this one: in memory
-   * until it serves again if `mayWrite` is false.
+   * Whether this member has seen a later start of the peer. If not, it remembers this one; if
+   * `mayWrite` is false, only in memory until the member serves again.
    */
   sawLater(peer: PeerId, { offer }: Hello, mayWrite = true): boolean {
     if (offer.start.count === 0) return false;
