@@ -76,6 +76,15 @@ describe('a hard quota', () => {
     expect(results.map(({ opcode }) => opcode)).toEqual([OpCode.setData, OpCode.setData]);
   });
 
+  it('whose text is too long to be read for each write counts as none', () => {
+    const { answer } = limited(HARD_COUNT.padEnd(1024, ','));
+    expect(answer((c) => c.create('/q/a'))).toBe(0);
+    expect(answer((c) => c.create('/q/b'))).toBe(-125);
+    const long = limited(HARD_COUNT.padEnd(1025, ','));
+    expect(long.answer((c) => c.create('/q/a'))).toBe(0);
+    expect(long.answer((c) => c.create('/q/b'))).toBe(0);
+  });
+
   it('that is not enforced is noted only', () => {
     const { ensemble, answer } = limited(HARD_COUNT, false);
     answer((c) => c.create('/q/a'));

@@ -38,6 +38,11 @@ interface Limit {
 }
 
 const EXCESSES_MAX = 100;
+/**
+ * A longer text counts as unreadable. It would be read for each write below its path, and a client
+ * may have made it as long as a request; what setquota writes has less than 150 bytes.
+ */
+const TEXT_BYTES_MAX = 1024;
 const NO_EXCESSES: readonly QuotaExcess[] = [];
 
 export class QuotaGuard {
@@ -60,6 +65,8 @@ export class QuotaGuard {
     const limitsNode = tree.find(limitsPathOf(prefix));
     const statsNode = tree.find(statsPathOf(prefix));
     if (limitsNode === NO_NODE || statsNode === NO_NODE) return false;
+    if (tree.dataLength(limitsNode) > TEXT_BYTES_MAX) return false;
+    if (tree.dataLength(statsNode) > TEXT_BYTES_MAX) return false;
     const limits = readLimits(tree.data(limitsNode));
     const stats = readStats(tree.data(statsNode));
     const { count, bytes } = change;

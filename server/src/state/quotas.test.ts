@@ -242,6 +242,10 @@ describe('the text of a quota', () => {
     });
     expect(readStats(null)).toEqual({ count: -1, bytes: -1 });
     expect(read('nonsense==,;=7,count=x')).toEqual(read(''));
+    const last = read('count=1,count=2;count=x,xcount=3,bytes=4=5,bytes=1234567890123456');
+    expect(last).toMatchObject({ count: 2, bytes: 4 });
+    expect(read('bytes=-7,count=999999999999999')).toMatchObject({ count: 1e15 - 1, bytes: -7 });
+    expect(read('count=,bytes=-')).toEqual(read(''));
   });
 
   it('is stored in two nodes for a path, never for the root or a system path', () => {

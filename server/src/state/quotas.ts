@@ -13,6 +13,7 @@
  * stands for no limit, as does anything that cannot be parsed, because clients may write anything
  * there.
  */
+import { bufferOf } from '@rookery/protocol';
 import type { Capture } from './capture.js';
 import { beginsWith, type WithPath } from './memory/path-view.js';
 import { type Family, NO_NODE, type Tree } from './tree.js';
@@ -241,6 +242,15 @@ const LIMITS_NAME = 'zookeeper_limits';
 const STATS_NAME = 'zookeeper_stats';
 const NONE = -1;
 
+const NO_TEXT = new Uint8Array(0);
+const DIGITS_MAX = 15;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const SEMICOLON = 0x3b;
+const EQUALS = 0x3d;
+
 interface QuotaLimits {
   readonly count: number;
   readonly bytes: number;
@@ -269,18 +279,16 @@ export function measuredAt(path: string): string | null {
 }
 
 export function readLimits(data: Uint8Array | null): QuotaLimits {
-  const values = valuesOf(data);
   return {
-    count: values.get('count') ?? NONE,
-    bytes: values.get('bytes') ?? NONE,
-    countHard: values.get('countHardLimit') ?? NONE,
-    bytesHard: values.get('byteHardLimit') ?? NONE,
+    count: numberOf(data, 'count'),
+    bytes: numberOf(data, 'bytes'),
+    countHard: numberOf(data, 'countHardLimit'),
+    bytesHard: numberOf(data, 'byteHardLimit'),
   };
 }
 
 export function readStats(data: Uint8Array | null): QuotaStats {
-  const values = valuesOf(data);
-  return { count: values.get('count') ?? NONE, bytes: values.get('bytes') ?? NONE };
+  return { count: numberOf(data, 'count'), bytes: numberOf(data, 'bytes') };
 }
 
 function writeStats({ count, bytes }: QuotaStats): Uint8Array {
@@ -300,15 +308,35 @@ function prefixOf(path: string, name: string): string | null {
   return prefix === SYSTEM_ROOT || prefix.startsWith(`${SYSTEM_ROOT}/`) ? null : prefix;
 }
 
-function valuesOf(data: Uint8Array | null): ReadonlyMap<string, number> {
-  const values = new Map<string, number>();
-  for (const pair of Buffer.from(data ?? [])
-    .toString('utf8')
-    .split(/[,;]+/)) {
-    const [key = '', value = ''] = pair.split('=');
-    if (/^-?\d{1,15}$/.test(value)) {
-      values.set(key, Number(value));
-    }
+/**
+ * The last whole number that the text gives for a key. It is read in place, because a client may
+ * have made the text as long as a request.
+ */
+function numberOf(data: Uint8Array | null, key: string): number {
+  const text = bufferOf(data ?? NO_TEXT);
+  const name = Buffer.from(`${key}=`);
+  for (let at = text.length - name.length; at >= 0; at--) {
+    if (text[at] !== name[0] || !(at === 0 || isSeparator(text[at - 1]))) continue;
+    if (name.compare(text, at, at + name.length) !== 0) continue;
+    const end = endOfNumber(text, at + name.length);
+    if (end >= 0) return Number(text.toString('latin1', at + name.length, end));
   }
-  return values;
+  return NONE;
+}
+
+/** -1 if there is no number, or one of more than 15 digits. */
+function endOfNumber(text: Uint8Array, start: number): number {
+  const first = text[start] === MINUS ? start + 1 : start;
+  let end = first;
+  while (isDigit(text[end])) end += 1;
+  const isWhole = end === text.length || text[end] === EQUALS || isSeparator(text[end]);
+  return isWhole && end > first && end - first <= DIGITS_MAX ? end : -1;
+}
+
+function isSeparator(byte: number | undefined): boolean {
+  return byte === COMMA || byte === SEMICOLON;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
