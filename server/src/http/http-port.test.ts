@@ -201,12 +201,12 @@ it('closes with clients on it', async () => {
 });
 
 describe('where bodies are taken', () => {
-  async function taking(): Promise<HttpPort> {
+  const COUNTING: Router = async ({ path, readBody }) => {
+    const body = path === '/unread' ? 'nothing' : `${(await readBody(10)).length} bytes`;
+    return { status: 200, type: 'text/plain', body };
+  };
+  async function taking(router = COUNTING): Promise<HttpPort> {
     const options = { host: '127.0.0.1', port: 0, onFault: (error: unknown) => faults.push(error) };
-    const router: Router = async ({ path, readBody }) => {
-      const body = path === '/unread' ? 'nothing' : `${(await readBody(10)).length} bytes`;
-      return { status: 200, type: 'text/plain', body };
-    };
     const http = new HttpPort({ ...options, router, takesBodies: true });
     await http.listen();
     opened.push(http);
@@ -224,6 +224,26 @@ describe('where bodies are taken', () => {
     expect(chunked).toMatch(/6 bytes$/);
     const asked = `${HEAD}${end}content-length: 3\r\nexpect: 100-continue\r\n\r\nabc`;
     expect(await talk(http, asked)).toMatch(/^HTTP\/1.1 100 [\s\S]*3 bytes$/);
+  });
+
+  it('counts one whose client leaves before its end as no fault', async () => {
+    const left: unknown[] = [];
+    const router: Router = async ({ readBody }) => {
+      const body = await readBody(10).catch((problem: unknown) => {
+        left.push(problem);
+        throw problem;
+      });
+      return { status: 200, type: 'text/plain', body };
+    };
+    const http = await taking(router);
+    const socket = socketTo(http);
+    socket.write(`${HEAD}content-length: 9\r\nexpect: 100-continue\r\n\r\nabc`);
+    await once(socket, 'data');
+    socket.destroy();
+    await expect.poll(() => left.length).toBe(1);
+    expect(left[0]).toMatchObject({ status: 400 });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(faults).toEqual([]);
   });
 
   it('refuses one that is longer, and reads nothing more on that connection', async () => {

@@ -444,6 +444,11 @@ class HttpBodies {
         chunks.push(chunk);
       }
       return Buffer.concat(chunks, bytes);
+    } catch (error) {
+      // The client has left in the middle of its body, which is no fault of this member.
+      if (error instanceof HttpError) throw error;
+      if (request.errored !== null) throw new HttpError(400, 'The body was cut off.');
+      throw error;
     } finally {
       this.#bytes -= bytes;
     }
