@@ -74,6 +74,14 @@ describe('rookery config from-zoo-cfg', () => {
     expect(convert(local).config).not.toHaveProperty('peerAuth');
   });
 
+  it('shows what would move the cursor or turn a line as its number', () => {
+    const keys = 'b\u001b]0;k=1\nw\u009b1mr=\u202ex\n';
+    const { config, err } = convert(`${DEBIAN}${keys}dataDir=/\u202ed\n`);
+    expect(err).toContain('b\\u001b]0;k: ');
+    expect(err).toContain('w\\u009b1mr: ');
+    expect(config).toMatchObject({ dataDir: '/\u202ed' });
+  });
+
   it('makes a file of one server when there is no server line', () => {
     const { code, config } = convert('tickTime=2000\ndataDir=/data\nclientPort=2181\n');
     expect(code).toBe(0);

@@ -12,6 +12,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
 import { checkSettings, OperatorError, readFileUpTo, SMALL_FILE_BYTES_MAX } from '@rookery/server';
+import { visible } from '../terminal/visible-text.js';
 import { type Converted, convertZooCfg, joinSettings, type KeyReport } from '../zoo-cfg/convert.js';
 import {
   JaasError,
@@ -60,12 +61,14 @@ export function runFromZooCfg(command: FromZooCfg, to: Output = STANDARD): numbe
   const config = { ...settings, servers };
   const report = [...ofKeys.report, ...taken.report];
   const { problems } = checkSettings(config);
-  to.out(`${JSON.stringify(config, null, 2)}\n`);
+  // Names and hosts come from the file, which others may have written.
+  const err = (line: string) => to.err(visible(line));
+  to.out(visible(`${JSON.stringify(config, null, 2)}\n`));
   for (const wanted of ORDER) {
     const lines = report.filter(({ outcome }) => outcome === wanted);
-    for (const { key, outcome, text } of lines) to.err(`${outcome.padEnd(10)} ${key}: ${text}\n`);
+    for (const { key, outcome, text } of lines) err(`${outcome.padEnd(10)} ${key}: ${text}\n`);
   }
-  for (const problem of problems) to.err(`incomplete ${problem}\n`);
+  for (const problem of problems) err(`incomplete ${problem}\n`);
   const isLeft = report.some(({ outcome }) => outcome === 'refused' || outcome === 'incomplete');
   return isLeft || problems.length > 0 ? EXIT_REFUSED : 0;
 }

@@ -31,6 +31,7 @@ import {
 import { refusal } from '../command/refusal.js';
 import { httpUrl, userHeaders } from '../http/http.js';
 import { counted } from '../terminal/numbers.js';
+import { visible } from '../terminal/visible-text.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
 /** Saves a backup. Throws OperatorError unless either a running or a stopped member is named. */
@@ -94,7 +95,7 @@ export async function runBackupVerify(file: string): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof SnapshotFileError) {
-      process.stderr.write(`rookery: ${file} is damaged: ${error.message}\n`);
+      process.stderr.write(visible(`rookery: ${file} is damaged: ${error.message}\n`));
       return 1;
     }
     throw asMistake(file, error);

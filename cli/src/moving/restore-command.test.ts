@@ -10,20 +10,20 @@ import { deflateSync } from 'node:zlib';
 import { JuteWriter } from '@rookery/protocol';
 import { OperatorError, snapshotParts } from '@rookery/server';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { runImport } from './restore-command.js';
+import { runImport, runRestore } from './restore-command.js';
 
 const MAX = 2 ** 31 - 1;
 const CREATE = 1;
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 
-function snapshot(cversion: number): Buffer {
+function snapshot(cversion: number, acl = OPEN): Buffer {
   const numbers = { czxid: 0n, mzxid: 0n, pzxid: 0n, ctime: 0n, mtime: 0n, ephemeralOwner: 0n };
-  const node = { data: null, acl: OPEN, version: 0, aversion: 0, ...numbers };
+  const node = { data: null, acl, version: 0, aversion: 0, ...numbers };
   const nodes = [
     { ...node, path: '', cversion: 1 },
     { ...node, path: '/s', cversion },
   ];
-  const content = { zxid: 0n, sessions: new Map(), aclLists: new Set([OPEN]), nodes };
+  const content = { zxid: 0n, sessions: new Map(), aclLists: new Set([acl]), nodes };
   return Buffer.concat([...snapshotParts(content)]);
 }
 
@@ -116,4 +116,20 @@ it.each([
   const planned = importOf(5, 6, true, makeNew);
   await expect(planned).rejects.toBeInstanceOf(OperatorError);
   await expect(planned).rejects.toThrow(said);
+});
+
+it('a scheme of an ACL in the source does not reach the terminal as it is', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'rookery-restore-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'snapshot.0');
+  const entry = { perms: 31, scheme: 'a\u001b[2J', id: '' };
+  await writeFile(file, snapshot(5, [entry, entry]));
+  const config = join(folder, 'ensemble.json');
+  const servers = [{ id: 1, host: '127.0.0.1', clientPort: 20001, peerPort: 20002 }];
+  await writeFile(config, JSON.stringify({ dataDir: join(folder, 'new'), servers }));
+  const report = printed('stdout');
+  expect(
+    await runRestore(file, { config, id: null, ensembleId: null, plan: true, json: false }),
+  ).toBe(0);
+  expect(report()).toMatch(/ACL schemes +a\\u001b\[2J \(2 znodes\)/);
 });

@@ -27,6 +27,7 @@ import {
 } from '@rookery/server';
 import { requireServer } from '../command/require-server.js';
 import { counted } from '../terminal/numbers.js';
+import { visible } from '../terminal/visible-text.js';
 import { readMember } from './stopped-member.js';
 
 export interface RestoreTarget {
@@ -98,7 +99,7 @@ async function restored(
     return 0;
   } catch (error) {
     if (error instanceof SnapshotFileError || error instanceof ZooKeeperDataError) {
-      process.stderr.write(`rookery: ${name} is damaged: ${error.message}\n`);
+      process.stderr.write(visible(`rookery: ${name} is damaged: ${error.message}\n`));
       return 1;
     }
     throw error;
@@ -245,14 +246,14 @@ function planFacts({ counts, schemes, zxid }: RestorePlan, sessions: number): Fa
 
 function print(facts: Facts, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);
+    process.stdout.write(visible(`${JSON.stringify(facts, null, 2)}\n`));
     return;
   }
   const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
   for (const [name, value] of Object.entries(facts)) {
     const texts = Array.isArray(value) ? value : [String(value)];
     for (const [at, text] of texts.entries()) {
-      process.stdout.write(`${(at === 0 ? name : '').padEnd(width)}${text}\n`);
+      process.stdout.write(visible(`${(at === 0 ? name : '').padEnd(width)}${text}\n`));
     }
   }
 }

@@ -1,9 +1,11 @@
 /** What `rookery health` requests, and from which address. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { urlOf } from './health-command.js';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
+import { runHealth, urlOf } from './health-command.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'rookery-health-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,4 +37,17 @@ it('refuses options that give no address, or two', () => {
   expect(() => urlOf({ ...ASKED, url: 'http://h:1', id: 1 })).toThrow('already determines');
   expect(() => urlOf({ ...ASKED, url: 'h:1' })).toThrow('expected http://host:port');
   expect(() => urlOf({ ...ASKED, config: configWith({}), id: 1 })).toThrow('neither a metricsPort');
+});
+
+it('shows what would move the cursor in an answer as its number', async () => {
+  const server = createServer((_, answer) => answer.end('[+]storage ok\u001b[2J\n'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  expect(await runHealth({ ...ASKED, url: `http://127.0.0.1:${port}` })).toBe(0);
+  expect(write.mock.calls.map(([text]) => text)).toEqual(['[+]storage ok\\u001b[2J\n']);
 });

@@ -15,6 +15,7 @@ import {
   OperatorError,
 } from '@rookery/server';
 import { httpUrl } from '../http/http.js';
+import { visible } from '../terminal/visible-text.js';
 
 interface HealthCommand {
   readonly config?: string;
@@ -33,11 +34,11 @@ export async function runHealth(command: HealthCommand): Promise<number> {
   const url = urlOf(command);
   try {
     const { status, text } = await ask(url, command.timeoutMs);
-    process.stdout.write(text);
+    process.stdout.write(visible(text));
     return status === 200 ? 0 : 1;
   } catch (error) {
     const reason = errorMessage(error);
-    process.stdout.write(`[-]${url.host} failed: ${reason}\n`);
+    process.stdout.write(visible(`[-]${url.host} failed: ${reason}\n`));
     return 1;
   }
 }

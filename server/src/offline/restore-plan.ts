@@ -84,8 +84,7 @@ export class RestorePlanner {
   }
 
   #countSchemes(acl: RestoredZnode['acl']): void {
-    for (const [index, { scheme }] of acl.entries()) {
-      if (acl.findIndex((entry) => entry.scheme === scheme) < index) continue;
+    for (const scheme of new Set(acl.map((entry) => entry.scheme))) {
       this.#schemes.set(scheme, (this.#schemes.get(scheme) ?? 0) + 1);
     }
   }
