@@ -26,7 +26,7 @@ import { keepAside } from './member/keep-aside.js';
 import { Member } from './member/member.js';
 import type { MemberOptions } from './member/member-options.js';
 import { MemberSecurity } from './member/member-security.js';
-import { untilOwnNamesResolve, warnOfLoopback } from './member/own-names.js';
+import { OwnNames } from './member/own-names.js';
 import { rootAclOf } from './member/root-acl.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
@@ -51,7 +51,7 @@ export interface RunningServer {
 
 /**
  * Starts a member; resolves when its ports are open. Rejects with OperatorError for what the
- * operator must mend (a port in use, a directory that is not this member's), and with the reason of
+ * operator must fix (a port in use, a directory that is not this member's), and with the reason of
  * `signal` if that is aborted while the member waits for its own name to resolve, or for room on
  * its disk.
  */
@@ -65,13 +65,13 @@ export async function startServer(
   const files = fileBudgetOf(openFilesMax(), config.servers.length);
   const events = new EventRing(Date.now);
   const logger = recordingLogger(options.logger, events);
-  // Before anything is written: a secret that cannot be used is the operator's to mend.
+  // Before anything is written: a secret that cannot be used is for the operator to fix.
   const security = new MemberSecurity(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
-  const naming = { logger, timers: systemTimers(), resolve };
-  const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
+  const ownNames = new OwnNames(config, self, resolve, systemTimers(), logger);
+  await ownNames.untilResolved(signal);
   await probePorts(transport, config, self);
   const auditing = auditingOf(config, self, logger);
   const backups = await backupTakerOf(config, self, logger);
@@ -100,7 +100,10 @@ export async function startServer(
       events,
       files,
       ...backups,
-      ...security.surroundings,
+      clientTls: security.clientTls,
+      peerTls: security.peerTls,
+      peerSecrets: security.peerSecrets,
+      sasl: security.sasl,
       logins: security.logins,
       passwords: security.passwords,
       audit,
@@ -116,9 +119,9 @@ export async function startServer(
   void member.closed.catch(() => undefined).then(() => security.close());
   try {
     await member.listen();
-    void warnOfLoopback(config, self, loopbacks, naming);
+    void ownNames.warnOfLoopback();
     const { logins } = security;
-    const running = await withOperatorPorts(member, {
+    const close = await withOperatorPorts(member, {
       config,
       self,
       logger,
@@ -127,13 +130,9 @@ export async function startServer(
       audit: audit ?? null,
       passwords: security.passwords,
     });
-    const close = async () => {
-      await running.close();
-      await ended;
-    };
-    return { close, closed };
+    return { close: () => close().then(() => ended), closed };
   } catch (error) {
-    // Whichever of them failed has closed the member.
+    // The call that failed has closed the member.
     await ended;
     throw asOperatorError(error);
   }
@@ -152,7 +151,7 @@ function auditingOf(config: Config, { id: member }: ServerAddress, logger: Logge
 
 /**
  * Settles as `closed` does, once the audit log and the file of addresses are closed, too. After a
- * failure nobody waits for the file of addresses: a disk that hangs must not hide the failure.
+ * failure it does not wait for the file of addresses: a disk that hangs must not hide the failure.
  */
 async function withFilesClosed(
   closed: Promise<void>,
@@ -169,7 +168,7 @@ async function withFilesClosed(
   await Promise.all([names.close(), audit?.close()]);
 }
 
-/** Never rejects. Backups and the audit log say what the tree holds and what happens to it. */
+/** Never rejects. Backups and the audit log show what the tree holds and what happens to it. */
 async function warnOfOpenDirectory(path: string, logger: Logger): Promise<void> {
   const problem = await openDirectoryProblem(path);
   if (problem !== null) logger.warn({ path, problem }, 'server.directory_open');
@@ -196,7 +195,10 @@ async function backupTakerOf(
   return { backupTaker };
 }
 
-/** Their code takes memory and time to load, so it is loaded for those who have such a port. */
+/**
+ * Returns what closes the member and its operator ports. The code of these takes memory and time to
+ * load, so it is loaded only where such a port is configured.
+ */
 async function withOperatorPorts(
   member: Member,
   at: {
@@ -208,9 +210,10 @@ async function withOperatorPorts(
     readonly audit: AuditSink | null;
     readonly passwords: PasswordHashes;
   },
-): Promise<Pick<RunningServer, 'close'>> {
+): Promise<() => Promise<void>> {
   const { config, self } = at;
-  if (self.metricsPort === undefined && self.adminPort === undefined) return member;
+  const isNeeded = self.metricsPort !== undefined || self.adminPort !== undefined;
+  if (!isNeeded) return () => member.close();
   const { openOperatorPorts } = await import('./http/index.js');
   const directories = memberDirectories(config, self.id);
   try {
@@ -220,17 +223,16 @@ async function withOperatorPorts(
       defaultAcl: rootAclOf(config),
     });
     void member.closed.catch(() => undefined).then(() => ports.close());
-    const close = async () => {
+    return async () => {
       await Promise.all([ports.close(), member.close()]);
     };
-    return { close };
   } catch (error) {
     await member.close();
     throw error;
   }
 }
 
-/** A port in use is told before a single file is made. */
+/** Reports a port in use before any file is made. */
 async function probePorts(
   transport: Transport,
   config: Config,

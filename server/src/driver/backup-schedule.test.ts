@@ -54,7 +54,10 @@ class Ensemble {
       for (const [id, schedule] of this.schedules) {
         if (!this.up.has(id)) continue;
         const role = id === this.leader ? 'leading' : 'following';
-        schedule.onHeartbeat({ role, leader: this.leader }, { sendTo: this.#tellOf(id) });
+        schedule.onHeartbeat(
+          { role, leader: this.leader },
+          { sendTo: this.#tellOf(id), reaches: () => true },
+        );
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -74,20 +77,12 @@ class Ensemble {
 
   #scheduleOf(id: PeerId): BackupSchedule {
     const write = (line: string) => this.lines.push(`${id} ${JSON.parse(line).msg.split(':')[0]}`);
-    return new BackupSchedule({
-      id,
-      members: [1, 2, 3],
-      everyMs: HOUR_MS,
-      timers: {
-        nowMs: () => this.timers.nowMs(),
-        wallMs: () => this.timers.wallMs() + this.clockErrorMs,
-        after: (delayMs, action) => this.timers.after(delayMs, action),
-        defer: (action) => this.timers.defer(action),
-      },
-      logger: pino({}, { write }),
-      treeBytes: () => 1,
-      open: () => Promise.reject(new Error('nothing is opened')),
-      taker: {
+    const plan = { id, members: [1, 2, 3], everyMs: HOUR_MS };
+    const openBackup = () => Promise.reject(new Error('nothing is opened'));
+    return new BackupSchedule(
+      plan,
+      { treeBytes: 1, openBackup },
+      {
         newestMs: () => Promise.resolve(this.newest.get(id) ?? null),
         save: () => {
           this.begun.push(id);
@@ -101,7 +96,14 @@ class Ensemble {
         },
         stop: () => undefined,
       },
-    });
+      {
+        nowMs: () => this.timers.nowMs(),
+        wallMs: () => this.timers.wallMs() + this.clockErrorMs,
+        after: (delayMs, action) => this.timers.after(delayMs, action),
+        defer: (action) => this.timers.defer(action),
+      },
+      pino({}, { write }),
+    );
   }
 }
 

@@ -22,10 +22,10 @@ import {
 } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { BackupFigures } from '../net/member-view.js';
-import type { PeerPort } from '../net/peer-port.js';
+import type { PeerSender } from '../net/peer-port.js';
 import type { Timers } from '../net/timers.js';
 import type { LeftFile, OpenedBackup } from '../offline/index.js';
-import type { RoleName } from '../zab/index.js';
+import type { RoleName, RoleView } from '../zab/index.js';
 
 export interface SavedBackup {
   readonly path: string;
@@ -54,22 +54,17 @@ export interface BackupTaker {
   stop(): void;
 }
 
-interface BackupScheduleParts {
+interface BackupPlan {
   readonly id: PeerId;
   /** All that are configured. */
   readonly members: readonly PeerId[];
   readonly everyMs: number;
-  /** Null where none is configured: nothing is ever due then. */
-  readonly taker: BackupTaker | null;
-  readonly timers: Timers;
-  readonly logger: Logger;
-  open(): Promise<OpenedBackup>;
-  treeBytes(): number;
 }
 
-interface Role {
-  readonly role: RoleName;
-  readonly leader: PeerId;
+/** The member whose state is backed up. */
+interface BackedUpMember {
+  readonly treeBytes: number;
+  openBackup(): Promise<OpenedBackup>;
 }
 
 /** The time between the members' due times in a slot. */
@@ -83,7 +78,11 @@ export const SETTLE_MS = 5000;
 const UNDER_WAY_MS = 3 * TELL_MS;
 
 export class BackupSchedule {
-  readonly #parts: BackupScheduleParts;
+  readonly #plan: BackupPlan;
+  readonly #member: BackedUpMember;
+  readonly #taker: BackupTaker | null;
+  readonly #timers: Timers;
+  readonly #logger: Logger;
   readonly #figures = {
     lastSavedWallMs: 0,
     lastDurationMs: 0,
@@ -109,20 +108,31 @@ export class BackupSchedule {
   #isReady = false;
   #isStopped = false;
 
-  constructor(parts: BackupScheduleParts) {
-    this.#parts = parts;
-    if (parts.taker !== null) void this.#readNewest(parts.taker);
+  /** Without a taker nothing is ever due. */
+  constructor(
+    plan: BackupPlan,
+    member: BackedUpMember,
+    taker: BackupTaker | null,
+    timers: Timers,
+    logger: Logger,
+  ) {
+    this.#plan = plan;
+    this.#member = member;
+    this.#taker = taker;
+    this.#timers = timers;
+    this.#logger = logger;
+    if (taker !== null) void this.#readNewest(taker);
   }
 
   /** Null where no backups are configured. */
   get figures(): BackupFigures | null {
-    return this.#parts.taker === null ? null : this.#figures;
+    return this.#taker === null ? null : this.#figures;
   }
 
-  onHeartbeat(role: Role, port: Pick<PeerPort, 'sendTo'>): void {
-    const { taker } = this.#parts;
+  onHeartbeat(role: RoleView, port: PeerSender): void {
+    const taker = this.#taker;
     if (taker === null || !this.#isReady || this.#isStopped) return;
-    const slot = this.#slotOf(this.#parts.timers.wallMs());
+    const slot = this.#slotOf(this.#timers.wallMs());
     this.#forgetWrongClock(slot);
     this.#wait(slot, role);
     this.#tell(port);
@@ -131,19 +141,18 @@ export class BackupSchedule {
 
   /** News of a slot far ahead comes from a wrong clock and is ignored. */
   onMessage(member: PeerId, { slot, isDone }: BackupNews): void {
-    const { timers } = this.#parts;
-    if (slot > this.#slotOf(timers.wallMs()) + 1) return;
+    if (slot > this.#slotOf(this.#timers.wallMs()) + 1) return;
     if (isDone) {
       this.#underWay.delete(member);
       if (slot <= this.#doneSlot) return;
       this.#doneSlot = slot;
       this.#isOwn = false;
-    } else this.#underWay.set(member, { slot, atMs: timers.nowMs() });
+    } else this.#underWay.set(member, { slot, atMs: this.#timers.nowMs() });
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#parts.taker?.stop();
+    this.#taker?.stop();
   }
 
   /**
@@ -157,16 +166,16 @@ export class BackupSchedule {
   }
 
   /** Begins to wait anew for each slot, role and leader, which all members see at the same time. */
-  #wait(slot: number, { role, leader }: Role): void {
+  #wait(slot: number, { role, leader }: RoleView): void {
     const { slot: before, role: formerRole, leader: formerLeader } = this.#waiting;
     if (before === slot && role === formerRole && leader === formerLeader) return;
-    this.#waiting = { slot, role, leader, sinceMs: this.#parts.timers.nowMs() };
+    this.#waiting = { slot, role, leader, sinceMs: this.#timers.nowMs() };
     // The others are told at once, because one of them may have just come up.
     this.#toldMs = Number.NEGATIVE_INFINITY;
   }
 
-  #isDue(slot: number, { role, leader }: Role): boolean {
-    const nowMs = this.#parts.timers.nowMs();
+  #isDue(slot: number, { role, leader }: RoleView): boolean {
+    const nowMs = this.#timers.nowMs();
     if (role === 'looking' || this.#doneSlot >= slot || this.#figures.isUnderWay) return false;
     for (const { slot: theirs, atMs } of this.#underWay.values()) {
       if (theirs < slot) continue;
@@ -179,20 +188,20 @@ export class BackupSchedule {
 
   /** The members that are due before this one; the leader is due last. */
   #rankOf(leader: PeerId): number {
-    const { id, members } = this.#parts;
+    const { id, members } = this.#plan;
     const others = members.filter((member) => member !== leader).sort((a, b) => a - b);
     return id === leader ? others.length : others.indexOf(id);
   }
 
   async #take(taker: BackupTaker, slot: number): Promise<void> {
-    const { timers, logger, open, treeBytes } = this.#parts;
+    const [timers, logger] = [this.#timers, this.#logger];
     const figures = this.#figures;
     const begunMs = timers.nowMs();
     figures.isUnderWay = true;
     this.#toldMs = Number.NEGATIVE_INFINITY;
     const wasPruned = await this.#prune(taker, { isReported: true });
     try {
-      const saved = await taker.save(open, treeBytes());
+      const saved = await taker.save(() => this.#member.openBackup(), this.#member.treeBytes);
       this.#onDone(slot);
       figures.saved += 1;
       figures.isFailing = false;
@@ -232,7 +241,7 @@ export class BackupSchedule {
     if (facts === null) return true;
     if (!isReported) return false;
     figures.pruneFailed += 1;
-    this.#parts.logger.error(
+    this.#logger.error(
       facts,
       'backup.prune_failed: backups go on and need more and more room until what stands in the ' +
         'way is removed',
@@ -246,7 +255,7 @@ export class BackupSchedule {
     const isKnown = path === this.#passedOver;
     this.#passedOver = path;
     if (path === null || isKnown) return;
-    this.#parts.logger.warn(
+    this.#logger.warn(
       { path, entries: paths.length },
       'backup.passed_over: a link or a directory has the name of a backup and counts as none',
     );
@@ -259,14 +268,14 @@ export class BackupSchedule {
   }
 
   /** Tells all members again and again, so that a member that was away hears of it, too. */
-  #tell(port: Pick<PeerPort, 'sendTo'>): void {
-    const { id, members, timers } = this.#parts;
-    const nowMs = timers.nowMs();
+  #tell(port: PeerSender): void {
+    const { id, members } = this.#plan;
+    const nowMs = this.#timers.nowMs();
     const { isUnderWay } = this.#figures;
     if (nowMs - this.#toldMs < TELL_MS || !(isUnderWay || this.#isOwn)) return;
     this.#toldMs = nowMs;
     // A backup that takes longer than its slot keeps the others from beginning the next one.
-    const slot = isUnderWay ? this.#slotOf(timers.wallMs()) : this.#doneSlot;
+    const slot = isUnderWay ? this.#slotOf(this.#timers.wallMs()) : this.#doneSlot;
     const news = { kind: 'backupNews', slot, isDone: !isUnderWay } as const;
     for (const member of members) {
       if (member !== id) port.sendTo(member, news);
@@ -276,15 +285,14 @@ export class BackupSchedule {
   async #readNewest(taker: BackupTaker): Promise<void> {
     const newestMs = await taker.newestMs().catch(() => null);
     if (newestMs !== null) {
-      const { timers } = this.#parts;
       this.#figures.lastSavedWallMs = newestMs;
-      this.#onDone(Math.min(this.#slotOf(newestMs), this.#slotOf(timers.wallMs())));
+      this.#onDone(Math.min(this.#slotOf(newestMs), this.#slotOf(this.#timers.wallMs())));
     }
     this.#isReady = true;
   }
 
   #slotOf(wallMs: number): number {
-    return Math.floor(wallMs / this.#parts.everyMs);
+    return Math.floor(wallMs / this.#plan.everyMs);
   }
 }
 

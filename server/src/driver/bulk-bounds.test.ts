@@ -9,6 +9,8 @@ import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Storage } from '../storage/storage.js';
+import type { DamageRepair } from './damage-repair.js';
+import type { DriverActions, DriverParts } from './parts.js';
 import { SnapshotReceiver, Transfers } from './transfers.js';
 
 const LEADER = 3;
@@ -26,23 +28,43 @@ function bytesOf(message: CoreMessage): number {
   return message.kind === 'propose' ? message.batch.bytes.length : 0;
 }
 
+interface Told {
+  send(message: { readonly index: number }): void;
+  step(input: { readonly message: CoreMessage }): void;
+  drop(reason: string): void;
+  onVerified(): void;
+}
+
+/** A learner that expects a snapshot of the leader, with this disk. */
+function receiverOn(storage: Storage, { send, step, drop, onVerified }: Told): SnapshotReceiver {
+  const parts = {
+    storage,
+    options: { snapshotWaitingBytesMax: WAITING_BYTES_MAX },
+    zab: { snapshotFrom: LEADER },
+    peerPort: { disconnect: (_peer: number, _link: number, reason: string) => drop(reason) },
+    newState: () => new ReplicatedState(),
+  } as unknown as DriverParts;
+  const driver = {
+    send: (_peer: number, _link: number, message: { readonly index: number }) => send(message),
+    step,
+    fail: (error: unknown) => {
+      throw error;
+    },
+  } as unknown as DriverActions;
+  return new SnapshotReceiver(parts, driver, { onVerified });
+}
+
 describe('what waits behind an incoming snapshot', () => {
   it('may have so many bytes while the disk hangs; one proposal more drops the link', () => {
     const refused: string[] = [];
     const delivered: CoreMessage[] = [];
     const never = new Promise<never>(() => undefined);
     const storage = { beginSnapshot: () => never } as unknown as Storage;
-    const limits = { snapshotWaitingBytesMax: WAITING_BYTES_MAX };
-    const receiver = new SnapshotReceiver(storage, limits, {
-      acknowledge: () => undefined,
-      newState: () => new ReplicatedState(),
-      expectedFrom: () => LEADER,
+    const receiver = receiverOn(storage, {
+      send: () => undefined,
+      step: ({ message }) => delivered.push(message),
+      drop: (reason) => refused.push(reason),
       onVerified: () => undefined,
-      onMessage: (_peer, _link, message) => delivered.push(message),
-      onRefused: (_peer, _link, reason) => refused.push(reason),
-      onFatal: (error) => {
-        throw error;
-      },
     });
     void receiver.onChunk(LEADER, LINK, { kind: 'snapshotChunk', index: 0, records: [] });
     expect(receiver.holds(LEADER, LINK, { kind: 'snapshotDone', zxid: 1 })).toBe(true);
@@ -68,17 +90,11 @@ describe('a snapshot that comes in', () => {
       abandon: async () => undefined,
     };
     const storage = { beginSnapshot: async () => sink } as unknown as Storage;
-    const limits = { snapshotWaitingBytesMax: WAITING_BYTES_MAX };
-    const receiver = new SnapshotReceiver(storage, limits, {
-      acknowledge: (_peer, _link, index) => told.push(index),
-      newState: () => new ReplicatedState(),
-      expectedFrom: () => LEADER,
+    const receiver = receiverOn(storage, {
+      send: ({ index }) => told.push(index),
+      step: ({ message }) => told.push(message.kind),
+      drop: (reason) => told.push(reason),
       onVerified: () => told.push('verified'),
-      onMessage: (_peer, _link, message) => told.push(message.kind),
-      onRefused: (_peer, _link, reason) => told.push(reason),
-      onFatal: (error) => {
-        throw error;
-      },
     });
     for (const index of [0, 1, 2]) {
       await receiver.onChunk(LEADER, LINK, { kind: 'snapshotChunk', index, records: [] });
@@ -118,18 +134,19 @@ function sending(queuedBytes: number, chunks = 100) {
       yield [{ zxid: 1, previous: 0, body: new Uint8Array(1) }];
     },
   } as unknown as Storage;
-  const links = {
+  const peerPort = {
     isUp: () => dropped.length === 0,
-    send: () => sent.push(timers.nowMs()),
     queuedBytes: () => queuedBytes,
-    drop: (_peer: number, _link: number, reason: string) => dropped.push(reason),
-    onSnapshotSent: () => told.push('snapshot'),
-    onHistorySent: () => told.push('history'),
-    isDamaged: () => false,
-    onDamage: () => undefined,
-    onUnreadable: () => undefined,
+    disconnect: (_peer: number, _link: number, reason: string) => dropped.push(reason),
   };
-  const transfers = new Transfers(storage, timers, links, { transferTimeoutMs: PATIENCE_MS });
+  const options = { transferTimeoutMs: PATIENCE_MS };
+  const parts = { storage, timers, options, peerPort } as unknown as DriverParts;
+  const driver = {
+    send: () => sent.push(timers.nowMs()),
+    step: ({ kind }: { readonly kind: string }) => told.push(kind),
+  } as unknown as DriverActions;
+  const repair = { damage: null } as unknown as DamageRepair;
+  const transfers = new Transfers(parts, driver, repair);
   return { timers, dropped, sent, told, transfers, isClosed: () => isClosed };
 }
 
@@ -162,10 +179,10 @@ describe('a transfer that stands still', () => {
     await timers.advance(0);
     transfers.onSnapshotAck(LEARNER, LINK, 1);
     await timers.advance(PATIENCE_MS - 1);
-    expect([told, isClosed()]).toEqual([['snapshot'], false]);
+    expect([told, isClosed()]).toEqual([['snapshotSent'], false]);
     transfers.onSnapshotAck(LEARNER, LINK, 2);
     await timers.advance(0);
-    expect([told, dropped, isClosed()]).toEqual([['snapshot', 'history'], [], true]);
+    expect([told, dropped, isClosed()]).toEqual([['snapshotSent', 'historySent'], [], true]);
   });
 
   it('as a snapshot that is never verified is given up after its time', async () => {
@@ -175,7 +192,7 @@ describe('a transfer that stands still', () => {
     transfers.onSnapshotAck(LEARNER, LINK, 1);
     await timers.advance(PATIENCE_MS);
     expect([told, dropped, isClosed()]).toEqual([
-      ['snapshot'],
+      ['snapshotSent'],
       [`it has not verified the snapshot in ${PATIENCE_MS} ms`],
       true,
     ]);

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { ClockKeeper } from './clock-keeper.js';
+import type { DriverParts } from './parts.js';
 
 const TICK_MS = 50;
 const PAUSE_MS = 12_000;
@@ -18,13 +19,14 @@ class OneMember {
   readonly #keeper: ClockKeeper;
 
   constructor() {
-    this.#keeper = new ClockKeeper({
+    const parts = {
       options: { members: 3, clockToleranceMs: 4000, tickMs: TICK_MS },
       state: this.#state,
       timers: this.timers,
       logger: pino({}, { write: (line: string) => this.lines.push(JSON.parse(line).msg) }),
-      peerPort: () => ({ sendTo: () => undefined }),
-    });
+      peerPort: { sendTo: () => undefined },
+    };
+    this.#keeper = new ClockKeeper(parts as unknown as DriverParts);
     for (const peer of [2, 3]) this.#keeper.onConnected(peer);
   }
 

@@ -8,7 +8,6 @@
  * member tells, and each link that begins or is gone.
  */
 import type { PeerId } from '@rookery/protocol';
-import type { PeerPort } from '../net/peer-port.js';
 import type { LeaderTime } from '../pipeline/request-preparer.js';
 import { AppliedTimes, LeaderNodeAges } from '../sessions/applied-times.js';
 import {
@@ -19,13 +18,7 @@ import {
 } from '../sessions/member-clocks.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree.js';
-import type { DriverOptions, DriverParts } from './parts.js';
-
-/** The parts of the driver that clocks need. */
-interface ClockParts extends Pick<DriverParts, 'state' | 'timers' | 'logger'> {
-  readonly options: Pick<DriverOptions, 'members' | 'clockToleranceMs' | 'tickMs'>;
-  peerPort(): Pick<PeerPort, 'sendTo'>;
-}
+import type { DriverParts } from './parts.js';
 
 /** The clock of a leader for one term. */
 interface TermClock {
@@ -69,7 +62,7 @@ const REPORT_MS = 10_000;
 const LASTING_MS = 1000;
 
 export class ClockKeeper {
-  readonly #parts: ClockParts;
+  readonly #parts: DriverParts;
   readonly #clocks: MemberClocks;
   readonly #leaseClock: LeaseClock;
   readonly #applied: AppliedTimes;
@@ -82,7 +75,7 @@ export class ClockKeeper {
   #found: ClockVerdict['by'] = 'own';
   #foundAtMs = 0;
 
-  constructor(parts: ClockParts) {
+  constructor(parts: DriverParts) {
     const { members, clockToleranceMs, tickMs } = parts.options;
     this.#parts = parts;
     this.#clocks = new MemberClocks({ members, toleranceMs: clockToleranceMs });
@@ -151,7 +144,7 @@ export class ClockKeeper {
 
   #sendTime(peer: PeerId): void {
     const wallMs = this.#parts.timers.wallMs();
-    this.#parts.peerPort().sendTo(peer, { kind: 'clock', wallMs });
+    this.#parts.peerPort.sendTo(peer, { kind: 'clock', wallMs });
   }
 
   #tell({ by, baseMs, basesMs }: ClockVerdict, nowMs: number): void {

@@ -1,14 +1,16 @@
 /** What waits for a confirmation by a quorum, and what waits longer. */
 import { expect, it } from 'vitest';
-import { type Answer, ConfirmedAnswers } from './leader.js';
+import { ConfirmedAnswers } from './leader.js';
+import type { Answer, DriverActions } from './parts.js';
 
 function bench(applied: number) {
   const sent: Answer[] = [];
   const asked: number[] = [];
-  const answers = new ConfirmedAnswers(
-    { confirm: (id) => asked.push(id), answer: (_member, answer) => sent.push(answer) },
-    applied,
-  );
+  const driver = {
+    step: ({ id }: { readonly id: number }) => asked.push(id),
+    answer: (_member: number, answer: Answer) => sent.push(answer),
+  } as unknown as DriverActions;
+  const answers = new ConfirmedAnswers(driver, applied);
   const add = (request: number, afterApply: boolean) =>
     answers.add({ origin: 2, afterApply, answer: (zxid) => ({ kind: 'synced', request, zxid }) });
   return { answers, asked, sent, add };

@@ -110,7 +110,7 @@ export class Counters {
     else if (event === 'role.following' || event === 'role.leading') this.#onFound(nowMs);
   }
 
-  onAppended({ count, bytes }: Pick<ProposalBatch, 'count' | 'bytes'>): void {
+  onAppended({ count, bytes }: ProposalBatch): void {
     this.appended += count;
     this.appendedBytes += bytes.length;
   }

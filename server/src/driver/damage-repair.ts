@@ -15,7 +15,7 @@
  * For damage that was read, and for a checkpoint that met a full disk: every other failed write or
  * sync is fatal. Owned by the StateKeeper.
  */
-import { type DigestAt, formatZxid, type Zxid } from '@rookery/protocol';
+import { formatZxid, type Zxid } from '@rookery/protocol';
 import { RecordDigest } from '../state/record-digest.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { changeWithChecksum, checkpointRecord } from '../storage/checkpoint.js';
@@ -31,7 +31,9 @@ import {
 import type { GenerationRepair } from '../storage/generation-repair.js';
 import { trailerRecord } from '../storage/snapshot-source.js';
 import type { StorageQueue } from '../storage/storage.js';
-import type { DriverParts } from './parts.js';
+import type { DigestWatch } from './digest-watch.js';
+import type { DriverActions, DriverParts } from './parts.js';
+import type { ShownRole } from './read-only-mode.js';
 
 /** The znodes and bytes of one part of a slice; the time is looked at after each. */
 const PART_COUNT = 64;
@@ -66,22 +68,22 @@ export interface PendingRepair {
   readonly waitsFor: RepairWait;
 }
 
-interface RepairHooks {
-  queue(): StorageQueue;
-  state(): ReplicatedState;
-  /** The member leads or follows: no snapshot comes in, and a quorum may confirm its state. */
-  isServing(): boolean;
-  /** The newest state of this member that a quorum has, too. */
-  confirmed(): DigestAt | null;
+/** The state in memory and what writes it: StateKeeper. */
+interface StateInUse {
+  readonly state: ReplicatedState;
+  readonly queue: StorageQueue;
   /** No checkpoint of the generation in use may be taken any more. */
-  onBegin(): void;
+  abandonCheckpoint(): void;
   /** The new generation is live; the log begins after `base`. */
   onRepaired(base: Zxid): void;
-  /** This member's memory is not what its digest says. */
-  distrust(reason: string): void;
-  /** Makes a turn. */
-  wake(): void;
-  onFatal(error: unknown): void;
+  /** Ends the member because of a failed write. */
+  fail(error: unknown): void;
+}
+
+/** What proves the state in memory: that the member serves, and the digests of a quorum. */
+interface Proof {
+  readonly shown: ShownRole;
+  readonly digests: DigestWatch;
 }
 
 interface Attempt {
@@ -99,7 +101,9 @@ interface Attempt {
 
 export class DamageRepair {
   readonly #parts: DriverParts;
-  readonly #hooks: RepairHooks;
+  readonly #driver: DriverActions;
+  readonly #kept: StateInUse;
+  readonly #proof: Proof;
   #cause: Cause | null = null;
   #phase: Phase = 'none';
   #attempt: Attempt | null = null;
@@ -107,9 +111,11 @@ export class DamageRepair {
   #unequal = 0;
   #lacksRoom = false;
 
-  constructor(parts: DriverParts, hooks: RepairHooks) {
+  constructor(parts: DriverParts, driver: DriverActions, kept: StateInUse, proof: Proof) {
     this.#parts = parts;
-    this.#hooks = hooks;
+    this.#driver = driver;
+    this.#kept = kept;
+    this.#proof = proof;
   }
 
   /** The generation in use is to be replaced, for either cause. */
@@ -135,8 +141,13 @@ export class DamageRepair {
     return { reason: this.#cause.reason, waitsFor: this.#waitsFor };
   }
 
+  /** The member leads or follows: no snapshot comes in, and a quorum may confirm its state. */
+  get #isServing(): boolean {
+    return this.#proof.shown.role !== 'looking';
+  }
+
   get #waitsFor(): RepairWait {
-    if (this.#phase === 'confirming' || !this.#hooks.isServing()) return 'a quorum';
+    if (this.#phase === 'confirming' || !this.#isServing) return 'a quorum';
     if (this.#phase !== 'waiting') return null;
     return this.#lacksRoom ? 'room on the disk' : 'the next attempt';
   }
@@ -177,7 +188,7 @@ export class DamageRepair {
     this.#phase = 'waiting';
     this.#retryAtMs = 0;
     this.#unequal = 0;
-    this.#hooks.wake();
+    this.#driver.wake();
   }
 
   /** A snapshot has replaced tree, log and state: it repairs whatever was damaged. */
@@ -220,19 +231,19 @@ export class DamageRepair {
 
   get #mayBegin(): boolean {
     // A snapshot that comes in would be given up for the repair.
-    if (!this.#hooks.isServing()) return false;
+    if (!this.#isServing) return false;
     const { diskSpace, storage } = this.#parts;
     const { roomBytes } = diskSpace;
-    const neededBytes = this.#hooks.state().tree.approximateDataSize;
+    const neededBytes = this.#kept.state.tree.approximateDataSize;
     this.#lacksRoom = roomBytes !== null && roomBytes < neededBytes;
     if (this.#lacksRoom) return false;
     // Where others are a majority without this disk, what was applied may not be written here yet.
-    return this.#hooks.state().lastZxid <= storage.last;
+    return this.#kept.state.lastZxid <= storage.last;
   }
 
   #begin(): void {
-    const state = this.#hooks.state();
-    this.#hooks.onBegin();
+    const state = this.#kept.state;
+    this.#kept.abandonCheckpoint();
     const frozen = state.freezeAll(DEFAULT_CHECKPOINT_OPTIONS.blockBytes);
     const attempt: Attempt = {
       state,
@@ -251,7 +262,7 @@ export class DamageRepair {
       attempt.repair = await this.#parts.storage.beginRepair(attempt.zxid);
       if (this.#attempt !== attempt) return await attempt.repair.abandon();
       this.#phase = 'capturing';
-      this.#hooks.wake();
+      this.#driver.wake();
     });
   }
 
@@ -293,7 +304,7 @@ export class DamageRepair {
       const fromMs = this.#parts.timers.nowMs();
       await repair?.write(records);
       attempt.unwrittenBytes -= recordsBytes;
-      this.#hooks.wake();
+      this.#driver.wake();
       // Half of the disk's time is left to the log.
       await this.#rest(Math.min(REST_MS_MAX, this.#parts.timers.nowMs() - fromMs));
     });
@@ -313,7 +324,7 @@ export class DamageRepair {
     await attempt.repair?.catchUp();
     if (this.#attempt !== attempt) return;
     this.#phase = 'confirming';
-    this.#hooks.wake();
+    this.#driver.wake();
   }
 
   #maybeSwitch(): void {
@@ -324,7 +335,7 @@ export class DamageRepair {
       const { repair } = attempt;
       if (repair === null) return;
       while ((await repair.catchUp()) > REST_BYTES_MAX);
-      if (this.#attempt === attempt) this.#hooks.queue().runBetween(() => this.#switch(attempt));
+      if (this.#attempt === attempt) this.#kept.queue.runBetween(() => this.#switch(attempt));
     });
   }
 
@@ -333,7 +344,7 @@ export class DamageRepair {
    * are compared: memory may have changed since this member reported its own.
    */
   #isConfirmed({ zxid, digest }: Attempt): boolean {
-    const confirmed = this.#hooks.confirmed();
+    const { confirmed } = this.#proof.digests;
     if (confirmed === null || confirmed.zxid < zxid) return false;
     return confirmed.zxid > zxid || confirmed.digest === digest;
   }
@@ -353,7 +364,7 @@ export class DamageRepair {
     }
     this.#attempt = null;
     this.#settle('memory');
-    this.#hooks.onRepaired(storage.base);
+    this.#kept.onRepaired(storage.base);
   }
 
   #settle(from: 'memory' | 'snapshot'): void {
@@ -382,7 +393,7 @@ export class DamageRepair {
     if (this.#attempt !== attempt) return;
     this.#end();
     const { logger, timers, options } = this.#parts;
-    if (!isPassing(error)) return this.#hooks.onFatal(error);
+    if (!isPassing(error)) return this.#kept.fail(error);
     this.#phase = 'waiting';
     this.#lacksRoom = error instanceof StorageFault;
     this.#retryAtMs = timers.nowMs() + (this.#lacksRoom ? RETRY_WITHOUT_ROOM_MS : RETRY_MS);
@@ -394,7 +405,10 @@ export class DamageRepair {
     // A server that stands by itself has no other to take a snapshot from: it goes on trying.
     if (this.#unequal < UNEQUAL_MAX || options.members === 1) return;
     this.#unequal = 0;
-    this.#hooks.distrust(`the memory of this member is not what its digest says: ${reason}`);
+    this.#driver.step({
+      kind: 'distrust',
+      reason: `the memory of this member is not what its digest says: ${reason}`,
+    });
   }
 
   /** Gives up the attempt that is under way, if there is one. */
@@ -403,7 +417,7 @@ export class DamageRepair {
     this.#attempt = null;
     attempt?.repair?.abandon().catch((error: unknown) => {
       // A full disk may have left pieces of it; the next start removes them.
-      if (!isPassing(error)) this.#hooks.onFatal(error);
+      if (!isPassing(error)) this.#kept.fail(error);
     });
   }
 }

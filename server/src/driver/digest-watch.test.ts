@@ -15,11 +15,9 @@ function bench(role: 'leading' | 'following') {
   const counters = new Counters(0);
   const told: (Digests | Diverged)[] = [];
   const options = { id: 1, members: 3 };
-  const parts = { counters, options, logger: keptLog().logger } as unknown as DriverParts;
-  const watch = new DigestWatch(parts, {
-    port: () => ({ sendTo: (_peer, message) => told.push(message as Digests | Diverged) }),
-    distrust: () => undefined,
-  });
+  const peerPort = { sendTo: (_peer: number, message: Digests | Diverged) => told.push(message) };
+  const parts = { counters, options, logger: keptLog().logger, peerPort };
+  const watch = new DigestWatch(parts as unknown as DriverParts);
   const shown = { role, leader: role === 'leading' ? 1 : 2 };
   const stateAt = (zxid: number) =>
     ({ lastZxid: zxid, digest: () => `of ${zxid}` }) as unknown as ReplicatedState;

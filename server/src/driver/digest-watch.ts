@@ -22,11 +22,10 @@ import {
   type PeerMessage,
   type Zxid,
 } from '@rookery/protocol';
-import type { PeerPort } from '../net/peer-port.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { RoleView } from '../zab/index.js';
 import { majorityOf } from '../zab/quorum.js';
 import type { DriverParts } from './parts.js';
-import type { ShownRole } from './read-only-mode.js';
 
 const SAMPLE_EVERY = 128;
 /** The number of zxids whose reports a leader keeps. */
@@ -34,17 +33,8 @@ const KEPT_MAX = 64;
 /** The number of digests in one message. */
 const TOLD_MAX = 8;
 
-type Shown = Pick<ShownRole, 'role' | 'leader'>;
-
-interface DigestHooks {
-  readonly port: () => Pick<PeerPort, 'sendTo'>;
-  /** This member's tree differs from that of a quorum. */
-  distrust(reason: string): void;
-}
-
 export class DigestWatch {
   readonly #parts: DriverParts;
-  readonly #hooks: DigestHooks;
   #untold: DigestAt[] = [];
   #quiet: Zxid = 0;
   #toldQuiet: Zxid = 0;
@@ -56,9 +46,8 @@ export class DigestWatch {
   /** On a leader: the digest of each member by zxid, the oldest zxid first. */
   readonly #told = new Map<Zxid, Map<PeerId, string>>();
 
-  constructor(parts: DriverParts, hooks: DigestHooks) {
+  constructor(parts: DriverParts) {
     this.#parts = parts;
-    this.#hooks = hooks;
   }
 
   /** The newest state of this member, since its role began, that a quorum has, too. */
@@ -97,18 +86,21 @@ export class DigestWatch {
     this.#toldQuiet = 0;
   }
 
-  onMessage(shown: Shown, from: PeerId, message: Digests | Diverged): void {
-    if (message.kind === 'digests') {
-      if (shown.role === 'leading') this.#onDigests(from, message.digests);
-      else if (shown.role === 'following' && from === shown.leader) this.#onAnswer(message);
-    } else if (shown.role === 'following' && from === shown.leader) {
-      this.#hooks.distrust(reasonAt(message.zxid));
-    }
+  /** Returns why the state of this member must not be trusted, or null. */
+  onMessage(shown: RoleView, from: PeerId, message: Digests | Diverged): string | null {
+    const isFromLeader = shown.role === 'following' && from === shown.leader;
+    if (message.kind === 'diverged') return isFromLeader ? reasonAt(message.zxid) : null;
+    if (shown.role === 'leading') return this.#onDigests(from, message.digests);
+    if (isFromLeader) this.#onAnswer(message);
+    return null;
   }
 
-  /** Called with each heartbeat. Reports to the leader, which may be this member. */
-  onHeartbeat({ role, leader }: Shown, state: ReplicatedState): void {
-    if (role === 'looking') return;
+  /**
+   * Called with each heartbeat. Reports to the leader, which may be this member. Returns why the
+   * state of this member must not be trusted, or null.
+   */
+  onHeartbeat({ role, leader }: RoleView, state: ReplicatedState): string | null {
+    if (role === 'looking') return null;
     const { lastZxid } = state;
     const isQuiet = lastZxid === this.#quiet && lastZxid !== this.#toldQuiet;
     this.#quiet = lastZxid;
@@ -120,9 +112,10 @@ export class DigestWatch {
       digests.push({ zxid: lastZxid, digest });
       this.#remember(lastZxid, digest);
     }
-    if (digests.length === 0) return;
-    if (role === 'leading') this.#onDigests(leader, digests);
-    else this.#tell(leader, { kind: 'digests', digests });
+    if (digests.length === 0) return null;
+    if (role === 'leading') return this.#onDigests(leader, digests);
+    this.#parts.peerPort.sendTo(leader, { kind: 'digests', digests });
+    return null;
   }
 
   #sample(state: ReplicatedState): void {
@@ -158,48 +151,43 @@ export class DigestWatch {
     // With this report there is a quorum; those before it could not be answered.
     const asked = others.length === majorityOf(members) ? others : [member];
     for (const other of asked) {
-      if (other !== id) this.#tell(other, { kind: 'digests', digests: [{ zxid, digest }] });
+      if (other === id) continue;
+      this.#parts.peerPort.sendTo(other, { kind: 'digests', digests: [{ zxid, digest }] });
     }
   }
 
-  /** On the leader: takes a report. */
-  #onDigests(member: PeerId, digests: readonly DigestAt[]): void {
+  /** On the leader: takes a report. Returns why its own state must not be trusted, or null. */
+  #onDigests(member: PeerId, digests: readonly DigestAt[]): string | null {
     for (const { zxid, digest } of digests.slice(0, TOLD_MAX + 1)) {
       const told = this.#told.get(zxid) ?? new Map<PeerId, string>();
       this.#told.set(zxid, told.set(member, digest));
       this.#answer(member, { zxid, digest }, told);
       if (new Set(told.values()).size === 1) continue;
       // If the leader itself is the one that differs, all reports of this term are void.
-      if (this.#onMismatch(zxid, told) === 'own') return;
+      if (this.#onMismatch(zxid, told)) return reasonAt(zxid);
     }
     for (const zxid of this.#told.keys()) {
       if (this.#told.size <= KEPT_MAX) break;
       this.#told.delete(zxid);
     }
+    return null;
   }
 
-  #tell(peer: PeerId, message: Digests | Diverged): void {
-    this.#hooks.port().sendTo(peer, message);
-  }
-
-  /** Tells who differs from a quorum: this member, another one, or nobody as none agrees. */
-  #onMismatch(zxid: Zxid, told: ReadonlyMap<PeerId, string>): 'own' | 'other' | 'nobody' {
+  /** Sends `diverged` to each member that differs from a quorum. True if this member does. */
+  #onMismatch(zxid: Zxid, told: ReadonlyMap<PeerId, string>): boolean {
     const { counters, logger, options } = this.#parts;
     counters.digestMismatches += 1;
     const majority = majorityDigest([...told.values()], options.members);
     const facts = { zxid: formatZxid(zxid), digests: Object.fromEntries(told), majority };
     logger.error(facts, 'digest.mismatch');
-    if (majority === null) return 'nobody';
+    if (majority === null) return false;
     for (const [member, digest] of [...told]) {
       if (digest === majority) continue;
-      if (member === options.id) {
-        this.#hooks.distrust(reasonAt(zxid));
-        return 'own';
-      }
-      this.#tell(member, { kind: 'diverged', zxid });
+      if (member === options.id) return true;
+      this.#parts.peerPort.sendTo(member, { kind: 'diverged', zxid });
       this.#forget(member);
     }
-    return 'other';
+    return false;
   }
 
   /** Forgets the reports of a member that was told to heal, so it does not heal twice. */

@@ -12,13 +12,8 @@ function watched(reserveBytes: number | null, totalBytes = 10 * GB) {
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line).msg.split(':')[0]) });
   const disk: { space: Space | null } = { space: { freeBytes: totalBytes, totalBytes } };
-  const space = new DiskSpace({
-    directories: ['/data'],
-    reserveBytes,
-    timers,
-    logger,
-    spaceOf: () => Promise.resolve(disk.space),
-  });
+  const spaceOf = () => Promise.resolve(disk.space);
+  const space = new DiskSpace(['/data'], reserveBytes, spaceOf, timers, logger);
   const withFree = async (freeBytes: number) => {
     disk.space = { freeBytes, totalBytes };
     await timers.advance(1000);
@@ -69,18 +64,18 @@ it('measures nothing once it is stopped, not even behind a measurement that is u
     const timers = new ManualTimers();
     let asked = 0;
     let answer: (space: Space) => void = () => undefined;
-    const space = new DiskSpace({
-      directories: ['/data'],
-      reserveBytes: null,
-      timers,
-      logger: pino({ level: 'silent' }),
-      spaceOf: () => {
+    const space = new DiskSpace(
+      ['/data'],
+      null,
+      () => {
         asked += 1;
         return new Promise<Space>((resolve) => {
           answer = resolve;
         });
       },
-    });
+      timers,
+      pino({ level: 'silent' }),
+    );
     const full = { freeBytes: 1, totalBytes: 10 * GB };
     if (!isUnderWay) answer(full);
     await timers.advance(0);
@@ -103,13 +98,13 @@ it('a disk that does not answer keeps the last answer, is not asked again, and h
   const timers = new ManualTimers();
   let asked = 0;
   const full = { freeBytes: 1, totalBytes: 10 * GB };
-  const space = new DiskSpace({
-    directories: ['/data'],
-    reserveBytes: 1 * GB,
+  const space = new DiskSpace(
+    ['/data'],
+    1 * GB,
+    () => (++asked === 1 ? Promise.resolve(full) : new Promise(() => undefined)),
     timers,
-    logger: pino({ level: 'silent' }),
-    spaceOf: () => (++asked === 1 ? Promise.resolve(full) : new Promise(() => undefined)),
-  });
+    pino({ level: 'silent' }),
+  );
   await timers.advance(5000);
   expect([asked, space.room, space.freeBytes]).toEqual([2, 'scarce', 1]);
 });
@@ -117,13 +112,13 @@ it('a disk that does not answer keeps the last answer, is not asked again, and h
 it('the fuller one of two disks counts, whichever it is, and each by its own size', async () => {
   const timers = new ManualTimers();
   const disks = new Map<string, Space | null>();
-  const space = new DiskSpace({
-    directories: ['/data', '/log'],
-    reserveBytes: null,
+  const space = new DiskSpace(
+    ['/data', '/log'],
+    null,
+    (directory) => Promise.resolve(disks.get(directory) ?? null),
     timers,
-    logger: pino({ level: 'silent' }),
-    spaceOf: (directory) => Promise.resolve(disks.get(directory) ?? null),
-  });
+    pino({ level: 'silent' }),
+  );
   for (const [data, log, shortage] of [
     [40 * GB, 3 * GB, null],
     [40 * GB, 499 * MB, { freeBytes: 499 * MB, reserveBytes: 500 * MB }],
@@ -173,7 +168,7 @@ it('is scarce below a tenth of its reserve, until it is full no more', async () 
 
 it('refuses what the core of a leader says, until the end of its term', () => {
   const { space } = watched(null);
-  space.onRefusal({ isOn: true, full: [2] });
+  space.onRefusal({ kind: 'refusal', isOn: true, full: [2] });
   expect(space.refuses).toBe(true);
   space.onRefusal(null);
   expect(space.refuses).toBe(false);

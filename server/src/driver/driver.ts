@@ -13,6 +13,7 @@ import {
   formatZxid,
   type Hello,
   type PeerId,
+  type PeerMessage,
   type ProposalBatch,
   unreachable,
   type Zxid,
@@ -21,24 +22,18 @@ import type { ClientHandler } from '../net/client-connection.js';
 import type { PeerHandler } from '../net/peer-port.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
-import type { DiskRoom, Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import type { DiskRoom, LinkId, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
-import {
-  type Answer,
-  type LeaderService,
-  type MessageToLeader,
-  newLeaderService,
-} from './leader.js';
-import type { DriverParts } from './parts.js';
+import { type LeaderService, type MessageToLeader, newLeaderService } from './leader.js';
+import type { Answer, DriverActions, DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
 import { ReadOnlyMode, ShownRole } from './read-only-mode.js';
 import { Scrub } from './scrub.js';
 import { StateKeeper } from './state-keeper.js';
-import type { SnapshotReceiver } from './transfers.js';
-import { bulkTransfers, type Transfers } from './transfers.js';
+import { SnapshotReceiver, Transfers } from './transfers.js';
 import { clientsInTurns, type MessageInTurn, peersInTurns, Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
@@ -48,7 +43,7 @@ const PARTS_BEFORE_SENDING = 2;
 /** The least time between two lines about jumps of the clocks. */
 const JUMP_LOG_MS = 10_000;
 
-export class Driver {
+export class Driver implements DriverActions {
   readonly clients: ClientHandler;
   readonly peers: PeerHandler;
   readonly shown: ShownRole;
@@ -84,43 +79,21 @@ export class Driver {
     this.shown = new ShownRole(parts.timers);
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
-      onTick: (nowMs) => this.#onTick(nowMs),
+      onTick: (nowMs) => this.#tick({ kind: 'tick', nowMs }),
       onJump: (nowMs, byMs) => this.#onJump(nowMs, byMs),
       onEnd: () => this.#endTurn(),
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
     this.#clock = new ClockKeeper(parts);
-    const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
-    const port = () => parts.peerPort();
-    this.#digests = new DigestWatch(parts, { port, distrust });
-    this.questions = new PeerQuestions(parts.timers, port, this.#turns);
-    this.#level = new EnsembleLevel(parts.options.levels, parts);
-    const step = (input: ZabInput) => this.#turns.run(() => this.#step(input));
-    this.keeper = new StateKeeper(parts, {
-      onPersisted: (ticket) => step({ kind: 'persisted', ticket }),
-      onPurged: (base) => step({ kind: 'purged', base }),
-      isServing: () => this.shown.role !== 'looking',
-      confirmed: () => this.#digests.confirmed,
-      distrust: (reason) => step({ kind: 'distrust', reason }),
-      wake: () => this.#turns.run(() => undefined),
-      onFatal: (error) => this.fail(error),
-    });
-    this.scrub = new Scrub(parts, {
-      mayScrub: () => parts.zab.sound && !this.keeper.repair.isPending,
-      onDamage: (error) => this.keeper.repair.onDamage(error),
-      onUnreadable: () => step({ kind: 'purged', base: parts.storage.base }),
-      onFatal: (error) => this.fail(error),
-    });
-    const { transfers, receiver } = bulkTransfers(parts, {
-      keeper: this.keeper,
-      step,
-      send: (peer, link, message) =>
-        this.#turns.run(() => parts.peerPort().send(peer, link, message)),
-      fail: (error) => this.fail(error),
-    });
-    this.#transfers = transfers;
-    this.#receiver = receiver;
+    this.#digests = new DigestWatch(parts);
+    this.questions = new PeerQuestions(parts.timers, parts.peerPort, this.#turns);
+    this.#level = new EnsembleLevel(parts);
+    this.keeper = new StateKeeper(parts, this, this.shown, this.#digests);
+    const { repair } = this.keeper;
+    this.scrub = new Scrub(parts, this, repair);
+    this.#transfers = new Transfers(parts, this, repair);
+    this.#receiver = new SnapshotReceiver(parts, this, this.keeper);
     this.clients = clientsInTurns(this.#turns, this.#pipeline);
     this.peers = peersInTurns(this.#turns, this.questions, {
       onConnected: (...at) => this.#onConnected(...at),
@@ -163,6 +136,23 @@ export class Driver {
     this.#parts.onFatal(error);
   }
 
+  step(input: ZabInput): void {
+    this.#turns.run(() => this.#step(input));
+  }
+
+  send(peer: PeerId, link: LinkId, message: PeerMessage): void {
+    this.#turns.run(() => this.#parts.peerPort.send(peer, link, message));
+  }
+
+  answer(member: PeerId, answer: Answer): void {
+    if (member === this.#parts.options.id) this.#onAnswer(answer);
+    else this.#parts.peerPort.sendTo(member, answer);
+  }
+
+  wake(): void {
+    this.#turns.run(() => undefined);
+  }
+
   // Turns
 
   /**
@@ -203,9 +193,9 @@ export class Driver {
   #sendAll(): void {
     for (const message of this.#pipeline.takeForLeader()) this.#sendToLeader(message);
     this.#propose();
-    this.#parts.peerPort().flush();
+    this.#parts.peerPort.flush();
     if (this.#isDoubtful && !this.#zab.isDoubtful) this.#endDoubt(false);
-    this.#parts.clientPort().flush();
+    this.#parts.clientPort.flush();
   }
 
   /**
@@ -243,21 +233,17 @@ export class Driver {
   #doubtIfDue(): void {
     if (this.#isDoubtful || this.shown.role === 'looking' || !this.#zab.isDoubtful) return;
     this.#isDoubtful = true;
-    this.#parts.clientPort().withhold();
+    this.#parts.clientPort.withhold();
   }
 
   #endDoubt(isDropped: boolean): void {
     this.#isDoubtful = false;
-    this.#parts.clientPort().letGo({ isDropped });
-  }
-
-  #onTick(nowMs: number): void {
-    this.#tick({ kind: 'tick', nowMs });
+    this.#parts.clientPort.letGo({ isDropped });
   }
 
   #tick(input: Extract<ZabInput, { readonly nowMs: number }>): void {
     const { nowMs } = input;
-    const heard = this.#parts.peerPort().takeHeard(nowMs);
+    const heard = this.#parts.peerPort.takeHeard(nowMs);
     for (const { peer, link } of heard) this.#step({ kind: 'heard', peer, link });
     this.#step(input);
     this.#tellRoom();
@@ -268,14 +254,19 @@ export class Driver {
       const sessions = this.#pipeline.takeTouches();
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       this.#clock.onHeartbeat();
-      this.#digests.onHeartbeat(this.shown, this.keeper.state);
-      this.#parts.backups.onHeartbeat(this.shown, this.#parts.peerPort());
+      this.#distrust(this.#digests.onHeartbeat(this.shown, this.keeper.state));
+      this.#parts.backups.onHeartbeat(this.shown, this.#parts.peerPort);
     }
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
     if (this.shown.role === 'looking') {
       this.#readOnly.onTick(this.shown.forMs, this.keeper.isInstalling);
     }
+  }
+
+  /** Null for no reason to. */
+  #distrust(reason: string | null): void {
+    if (reason !== null) this.#step({ kind: 'distrust', reason });
   }
 
   #tellRoom(): void {
@@ -308,19 +299,29 @@ export class Driver {
     const { counters, options } = this.#parts;
     if (message.kind === 'attach') counters.resumes += 1;
     if (this.#leaderService !== null) return this.#leaderService.onMessage(options.id, message);
-    if (this.shown.role === 'following') this.#parts.peerPort().sendTo(this.shown.leader, message);
+    if (this.shown.role === 'following') this.#parts.peerPort.sendTo(this.shown.leader, message);
   }
 
-  #answer(member: PeerId, answer: Answer): void {
-    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer, this.#turns.nowMs);
-    else this.#parts.peerPort().sendTo(member, answer);
+  /** An answer of the leader to this member. */
+  #onAnswer(answer: Answer): void {
+    const { nowMs } = this.#turns;
+    switch (answer.kind) {
+      case 'attached':
+        return this.#pipeline.onAttached(answer, nowMs);
+      case 'detach':
+        return this.#pipeline.onDetach(answer);
+      case 'synced':
+        return this.#pipeline.onSynced(answer, nowMs);
+      default:
+        unreachable(answer);
+    }
   }
 
   #onConnected(peer: PeerId, link: number, hello: Hello, version: number): void {
+    const { starts, logger } = this.#parts;
     const isServing = this.shown.role !== 'looking';
     const mayWrite = this.#zab.sparedBy === 0;
-    const distrust = checkStarts(this.#parts, { peer, hello, isServing, mayWrite });
-    if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
+    this.#distrust(checkStarts(starts, { peer, hello, isServing, mayWrite }, logger));
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
     this.#clock.onConnected(peer);
@@ -350,14 +351,14 @@ export class Driver {
       case 'detach':
       case 'synced':
         if (peer !== this.shown.leader || this.shown.role !== 'following') return;
-        return onAnswer(this.#pipeline, message, this.#turns.nowMs);
+        return this.#onAnswer(message);
       case 'clock':
         return this.#clock.heard(peer, message.wallMs);
       case 'backupNews':
         return this.#parts.backups.onMessage(peer, message);
       case 'digests':
       case 'diverged':
-        return this.#digests.onMessage(this.shown, peer, message);
+        return this.#distrust(this.#digests.onMessage(this.shown, peer, message));
       case 'snapshotChunk':
         return this.#background(this.#receiver.onChunk(peer, link, message));
       case 'snapshotAck':
@@ -370,7 +371,7 @@ export class Driver {
   #onCoreMessage(peer: PeerId, link: number, message: CoreMessage): void {
     const { behindBytesMax } = this.#parts.options;
     if (message.kind === 'propose' && this.keeper.queue.pendingBytes > behindBytesMax) {
-      return this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
+      return this.#parts.peerPort.disconnect(peer, link, 'the disk here cannot keep up');
     }
     // What follows a snapshot waits in the receiver, which steps the core once that is verified.
     if (this.#receiver.holds(peer, link, message)) return;
@@ -398,7 +399,7 @@ export class Driver {
         return this.keeper.store(output);
       case 'send':
         this.#digests.onSend(output.message, this.keeper.state);
-        return this.#parts.peerPort().send(output.peer, output.link, output.message);
+        return this.#parts.peerPort.send(output.peer, output.link, output.message);
       case 'deliver':
         return this.#deliver(output.batch);
       case 'confirmed':
@@ -415,7 +416,7 @@ export class Driver {
         this.#parts.counters.onSnapshot(this.#transfers.snapshotsUnderWay);
         return this.#background(this.#transfers.sendSnapshot(output.peer, output.link));
       case 'disconnect':
-        return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
+        return this.#parts.peerPort.disconnect(output.peer, output.link, output.reason);
       case 'note':
         this.#parts.counters.count(output.event, this.#turns.nowMs);
         return this.#parts.logger[noteLevel(output.event)](output.facts, output.event);
@@ -478,15 +479,10 @@ export class Driver {
 
   #newLeaderService(epoch: number, lastZxid: Zxid): LeaderService {
     const { state } = this.keeper;
+    const { firstCounter } = this.#parts.options;
     const { ages, time } = this.#clock.beginTerm(state);
-    const term = { epoch, lastZxid, state, ages };
-    return newLeaderService(this.#parts, term, {
-      time: () => time(this.#turns.nowMs),
-      // A turn without input ends like any other: it proposes what waits.
-      wake: () => this.#turns.run(() => undefined),
-      confirm: (id) => this.#step({ kind: 'confirm', id }),
-      answer: (member, answer) => this.#answer(member, answer),
-    });
+    const term = { epoch, lastZxid, firstCounter, state, ages };
+    return newLeaderService(this.#parts, this, term, () => time(this.#turns.nowMs));
   }
 }
 
@@ -514,18 +510,4 @@ function noteLevel(event: string): 'debug' | 'info' | 'warn' | 'error' {
   if (ERRORS.has(event)) return 'error';
   if (WARNINGS.has(event)) return 'warn';
   return QUIET.test(event) ? 'debug' : 'info';
-}
-
-/** `nowMs` is the time of the turn. */
-function onAnswer(pipeline: Pipeline, answer: Answer, nowMs: number): void {
-  switch (answer.kind) {
-    case 'attached':
-      return pipeline.onAttached(answer, nowMs);
-    case 'detach':
-      return pipeline.onDetach(answer);
-    case 'synced':
-      return pipeline.onSynced(answer, nowMs);
-    default:
-      unreachable(answer);
-  }
 }

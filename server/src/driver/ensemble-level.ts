@@ -7,33 +7,17 @@
  * nevertheless, it ends before it applies it. Called only by the driver.
  */
 import type { Hello, PeerId } from '@rookery/protocol';
-import type { Logger } from 'pino';
 import { refuseHigherLevel } from '../storage/errors.js';
-import type { Storage } from '../storage/storage.js';
-
-export interface LevelOptions {
-  /** The highest level that this release knows. */
-  readonly max: number;
-  /** The highest level to which the operator of this member allows the ensemble to be raised. */
-  readonly agreed: number;
-  /** All other configured members. */
-  readonly others: readonly PeerId[];
-}
-
-type LevelKeeper = Pick<Storage, 'raiseLevel'>;
+import type { DriverParts } from './parts.js';
 
 export class EnsembleLevel {
-  readonly #options: LevelOptions;
-  readonly #logger: Logger;
-  readonly #storage: LevelKeeper;
+  readonly #parts: DriverParts;
   /** The level that each connected member agrees to. */
   readonly #agreed = new Map<PeerId, number>();
   #toldOf = '';
 
-  constructor(options: LevelOptions, parts: { logger: Logger; storage: LevelKeeper }) {
-    this.#options = options;
-    this.#logger = parts.logger;
-    this.#storage = parts.storage;
+  constructor(parts: DriverParts) {
+    this.#parts = parts;
   }
 
   onConnected(peer: PeerId, { offer }: Hello): void {
@@ -46,7 +30,7 @@ export class EnsembleLevel {
 
   /** Returns the level that a leader is to propose while `level` is in force, or null. */
   next(level: number): number | null {
-    const { agreed, others } = this.#options;
+    const { agreed, others } = this.#parts.options.levels;
     if (level >= agreed) return null;
     let next = agreed;
     for (const peer of others) next = Math.min(next, this.#agreed.get(peer) ?? 0);
@@ -60,20 +44,20 @@ export class EnsembleLevel {
    * ends the member with an explanation.
    */
   raise(level: number): void {
-    refuseHigherLevel(level, this.#options.max);
-    this.#logger.info({ ensembleLevel: level }, 'level.raised');
-    this.#storage.raiseLevel(level);
+    refuseHigherLevel(level, this.#parts.options.levels.max);
+    this.#parts.logger.info({ ensembleLevel: level }, 'level.raised');
+    this.#parts.storage.raiseLevel(level);
   }
 
   /** Logs each set of blocking members once, because a member may be down for weeks. */
   #tellWhoBlocks(level: number): void {
-    const { others, agreed } = this.#options;
+    const { others, agreed } = this.#parts.options.levels;
     const down = others.filter((peer) => !this.#agreed.has(peer));
     const holding = others.filter((peer) => (this.#agreed.get(peer) ?? agreed) <= level);
     const text = `${down.join()} ${holding.join()}`;
     if (text === this.#toldOf) return;
     this.#toldOf = text;
     const facts = { ensembleLevel: level, wanted: agreed, notConnected: down, holding };
-    this.#logger.info(facts, 'level.waiting');
+    this.#parts.logger.info(facts, 'level.waiting');
   }
 }

@@ -114,11 +114,6 @@ export class KnownStarts {
   }
 }
 
-interface StartsParts {
-  readonly starts: KnownStarts;
-  readonly logger: Logger;
-}
-
 interface Met {
   readonly peer: PeerId;
   readonly hello: Hello;
@@ -135,10 +130,10 @@ interface Met {
  * ensemble's by then; it begins a new incarnation.
  */
 export function checkStarts(
-  parts: StartsParts,
+  starts: KnownStarts,
   { peer, hello, isServing, mayWrite }: Met,
+  logger: Logger,
 ): string | null {
-  const { starts, logger } = parts;
   if (starts.sawLater(peer, hello, mayWrite)) {
     const facts = { peer, shown: hello.offer.start, seen: starts.lastSeen(peer) };
     logger.error(facts, 'peer.went_back');

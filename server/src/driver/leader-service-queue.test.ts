@@ -3,6 +3,7 @@ import { type ForwardedRequest, OpCode, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { RequestPreparer } from '../pipeline/request-preparer.js';
 import { LeaderService, ProposalBatcher } from './leader.js';
+import type { DriverActions, DriverParts } from './parts.js';
 
 const SHARE_MS = 10;
 const MULTI_MS = 4;
@@ -11,15 +12,11 @@ const LARGE_BYTES = 16 << 10;
 /** Records what reached it, in order; a multi or a large request takes 4 ms. */
 class SlowPreparer {
   readonly done: string[] = [];
-  readonly lastZxid = 0;
-  readonly endsWaiting = 0;
+  readonly ends = { waiting: 0 };
+  readonly txns = { zxids: { last: 0 }, overlay: overlayOf(this) };
   nowMs = 0;
   /** How many more it may prepare. */
   room = Number.POSITIVE_INFINITY;
-
-  get overlaySize(): number {
-    return -this.room;
-  }
 
   onRequest(origin: number, { opcode, request, body }: ForwardedRequest): void {
     if (opcode === OpCode.multi || body.length >= LARGE_BYTES) this.nowMs += MULTI_MS;
@@ -36,6 +33,14 @@ class SlowPreparer {
   takeDetaches(): readonly never[] {
     return [];
   }
+}
+
+function overlayOf(preparer: { readonly room: number }) {
+  return {
+    get size(): number {
+      return -preparer.room;
+    },
+  };
 }
 
 function requests(opcode: number, from: number, count: number, bodyBytes = 0) {
@@ -55,23 +60,17 @@ const ATTACH = { kind: 'attach', ...ASKER } as const;
 
 function bench() {
   const preparer = new SlowPreparer();
-  const hooks = {
-    time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
-    wake: () => {},
-    confirm: () => {},
-    answer: () => {},
-  };
-  const timers = { nowMs: () => preparer.nowMs, after: () => ({ cancel: () => {} }) };
-  const batcher = new ProposalBatcher(preparer.lastZxid, timers, () => {});
+  const parts = {
+    timers: { nowMs: () => preparer.nowMs },
+    options: { leaderShareMsMax: SHARE_MS, overlaySizeMax: 0 },
+  } as unknown as DriverParts;
+  const driver = { step: () => {}, answer: () => {} } as unknown as DriverActions;
   const service = new LeaderService(
-    { preparer: preparer as unknown as RequestPreparer, batcher },
-    {
-      timers,
-      logger: { info: () => {}, warn: () => {} },
-      treeBound: { onRefused: () => {} },
-      options: { leaderShareMsMax: SHARE_MS, overlaySizeMax: 0 },
-    },
-    hooks,
+    parts,
+    driver,
+    preparer as unknown as RequestPreparer,
+    new ProposalBatcher(0, parts.timers, () => {}),
+    () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
   );
   const turn = (): string[] => {
     service.renew();

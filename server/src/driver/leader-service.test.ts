@@ -31,7 +31,7 @@ it('logs an expiry in the tick that decides it, and at most one line in a second
     test.ask(0, OpCode.createSession, encode(CreateSessionRequest, { timeoutMs: 4000 }));
     test.apply();
     for (const id of test.state.sessions.sorted().map(([session]) => session)) {
-      service.preparer.endLease(id);
+      service.preparer.leases.end(id);
     }
     service.onTick();
     test.apply();

@@ -13,15 +13,12 @@
  */
 import {
   type Attach,
-  type Attached,
   BatchWriter,
-  type Detach,
   Fifo,
   type ForwardedRequest,
   OpCode,
   type PeerId,
   type ProposalBatch,
-  type Synced,
   type SyncRequest,
   type Touch,
   unreachable,
@@ -31,27 +28,12 @@ import { prefixedHex } from '../net/four-letter/format.js';
 import type { ProposalSizes } from '../net/member-view.js';
 import type { Timers } from '../net/timers.js';
 import type { ForLeader } from '../pipeline/outbox.js';
-import { type LeaderTime, RequestPreparer, type TxnSink } from '../pipeline/request-preparer.js';
-import type { TreeRefusals } from '../pipeline/tree-room.js';
+import type { TxnSink } from '../pipeline/prepare.js';
+import { type LeaderTime, RequestPreparer, type TermStart } from '../pipeline/request-preparer.js';
 import { atMost } from '../state/at-most.js';
-import type { ReplicatedState } from '../state/replicated-state.js';
-import type { NodeAges } from '../state/tree.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
-import type { DriverParts } from './parts.js';
-
-/** What a leader needs from the driver of its member. */
-export interface LeaderHooks {
-  time(): LeaderTime;
-  /** Runs a turn. */
-  wake(): void;
-  /** Asks the core to confirm with a quorum that this member still leads. */
-  confirm(id: number): void;
-  /** Sends an answer to another member by its link, or to this one's pipeline. */
-  answer(member: PeerId, answer: Answer): void;
-}
-
-export type Answer = Attached | Detach | Synced;
+import type { Answer, DriverActions, DriverParts } from './parts.js';
 
 /** A message of a member, this one included, to its leader. */
 export type MessageToLeader = ForLeader | Touch;
@@ -61,22 +43,6 @@ interface Waiting {
   readonly message: ForLeader;
   /** The number of its requests that are decided. */
   done: number;
-}
-
-/** Of the member's parts, what its leader works with. */
-interface LeaderSurroundings {
-  readonly timers: { nowMs(): number };
-  readonly logger: {
-    info(facts: object, event: string): void;
-    warn(facts: object, event: string): void;
-  };
-  readonly treeBound: { onRefused(refusals: TreeRefusals): void };
-  readonly options: {
-    /** The part of a turn that requests may take, in ms. */
-    readonly leaderShareMsMax: number;
-    /** The number of operations in the overlay from which on no request is prepared. */
-    readonly overlaySizeMax: number;
-  };
 }
 
 /** Requests between two readings of the clock. After a multi or a large one it is always read. */
@@ -96,8 +62,9 @@ export class LeaderService {
    * once what is prepared has been proposed, because a sync must show everything before it.
    */
   readonly confirmed: ConfirmedAnswers;
-  readonly #surroundings: LeaderSurroundings;
-  readonly #hooks: LeaderHooks;
+  readonly #parts: DriverParts;
+  readonly #driver: DriverActions;
+  readonly #time: () => LeaderTime;
   readonly #waiting = new Fifo<Waiting>();
   /** When this turn's share ends, monotonic ms; NaN before the first reading of the clock. */
   #untilMs = Number.NaN;
@@ -109,23 +76,23 @@ export class LeaderService {
   #nextRefusedMs = 0;
 
   constructor(
-    {
-      preparer,
-      batcher,
-    }: { readonly preparer: RequestPreparer; readonly batcher: ProposalBatcher },
-    surroundings: LeaderSurroundings,
-    hooks: LeaderHooks,
+    parts: DriverParts,
+    driver: DriverActions,
+    preparer: RequestPreparer,
+    batcher: ProposalBatcher,
+    time: () => LeaderTime,
   ) {
     this.preparer = preparer;
     this.batcher = batcher;
-    this.#surroundings = surroundings;
-    this.#hooks = hooks;
-    this.confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
+    this.#parts = parts;
+    this.#driver = driver;
+    this.#time = time;
+    this.confirmed = new ConfirmedAnswers(driver, preparer.txns.zxids.last);
   }
 
   /** Whether a further request may be prepared: the overlay is bounded. */
   get hasRoom(): boolean {
-    return this.preparer.overlaySize < this.#surroundings.options.overlaySizeMax;
+    return this.preparer.txns.overlay.size < this.#parts.options.overlaySizeMax;
   }
 
   /** Whether the next turn has something to do. Requests that wait for the overlay do not count. */
@@ -136,9 +103,9 @@ export class LeaderService {
 
   /** Live sessions with the time until they expire, read lazily, for reports. */
   *sessionExpiries(): Generator<{ readonly id: SessionId; readonly inMs: number }> {
-    const { nowMs } = this.#hooks.time();
-    const { sessionCount } = this.preparer;
-    for (const { session, deadlineMs } of atMost(sessionCount, this.preparer.deadlines())) {
+    const { nowMs } = this.#time();
+    const { leases } = this.preparer;
+    for (const { session, deadlineMs } of atMost(leases.count, leases.deadlines())) {
       yield { id: session, inMs: deadlineMs - nowMs };
     }
   }
@@ -167,22 +134,22 @@ export class LeaderService {
 
   /** The link of a member was lost, and with it perhaps its last report of touched sessions. */
   onMemberGone(member: PeerId): void {
-    this.preparer.onMemberGone(member, this.#hooks.time());
+    this.preparer.onMemberGone(member, this.#time());
   }
 
   /** Does nothing if the level is already being raised to this one. */
   raiseLevel(level: number): void {
-    this.preparer.raiseLevel(level, this.#hooks.time());
+    this.preparer.raiseLevel(level, this.#time());
   }
 
   /** Returns how many sessions expired. */
   onTick(): number {
-    const time = this.#hooks.time();
-    const { overlaySizeMax } = this.#surroundings.options;
+    const time = this.#time();
+    const { overlaySizeMax } = this.#parts.options;
     const { expiredCount } = this.preparer;
     // These changes have room of their own beside that of requests, so no flood of requests keeps a
     // dead session's ephemerals alive.
-    const left = overlaySizeMax + CHANGES_PER_TICK_MAX - this.preparer.overlaySize;
+    const left = overlaySizeMax + CHANGES_PER_TICK_MAX - this.preparer.txns.overlay.size;
     const most = Math.min(CHANGES_PER_TICK_MAX, overlaySizeMax, Math.max(0, left));
     this.preparer.onTick(time, most);
     this.#continueEnds();
@@ -204,7 +171,7 @@ export class LeaderService {
 
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
-    if (this.preparer.endsWaiting > 0) this.#continueEnds();
+    if (this.preparer.ends.waiting > 0) this.#continueEnds();
     this.confirmed.onApplied(zxid);
   }
 
@@ -233,7 +200,7 @@ export class LeaderService {
 
   /** Decides the items from `from` on, at least one, while it may. Returns the next index. */
   #onRequests(origin: PeerId, items: readonly ForwardedRequest[], from: number): number {
-    const time = this.#hooks.time();
+    const time = this.#time();
     let next = from;
     do {
       const item = items[next];
@@ -253,7 +220,7 @@ export class LeaderService {
     const isSmall = opcode !== OpCode.multi && body.length < LARGE_REQUEST_BYTES;
     if (this.#untilReading > 0 && isSmall) return;
     this.#untilReading = REQUESTS_PER_READING;
-    const { timers, options } = this.#surroundings;
+    const { timers, options } = this.#parts;
     const nowMs = timers.nowMs();
     if (Number.isNaN(this.#untilMs)) this.#untilMs = nowMs + options.leaderShareMsMax;
     this.#isUsedUp = nowMs >= this.#untilMs;
@@ -267,10 +234,10 @@ export class LeaderService {
    * is not answered; its connection ends, and the client may ask again.
    */
   #onAttach(origin: PeerId, attach: Attach): void {
-    const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());
+    const attached = this.preparer.onAttach(origin, attach, this.#time());
     this.#sendDetaches();
     if (attached === null) return;
-    if (attached.valid) this.#hooks.answer(origin, attached);
+    if (attached.valid) this.#driver.answer(origin, attached);
     else this.confirmed.add({ origin, afterApply: true, answer: () => attached });
   }
 
@@ -280,40 +247,41 @@ export class LeaderService {
   }
 
   #onTouch(origin: PeerId, sessions: readonly SessionId[]): void {
-    this.preparer.onTouch(origin, sessions, this.#hooks.time());
+    this.preparer.onTouch(origin, sessions, this.#time());
     this.#sendDetaches();
   }
 
   /** Returns whether there was anything to log. */
   #logExpired(): boolean {
-    const expired = this.preparer.takeExpired();
+    const expired = this.preparer.expired.take();
     if (expired === null) return false;
     const { count, sessions } = expired;
     const named = sessions.map((one) => ({ ...one, session: prefixedHex(one.session) }));
-    this.#surroundings.logger.info({ count, sessions: named }, 'sessions.expired');
+    this.#parts.logger.info({ count, sessions: named }, 'sessions.expired');
     return true;
   }
 
   /** Returns whether there was anything to log. */
   #logRefused(): boolean {
-    const excesses = this.preparer.takeExcesses();
-    const { logger, treeBound } = this.#surroundings;
+    const { logger, treeBound } = this.#parts;
+    const { quotas, room } = this.preparer.txns;
+    const excesses = quotas.takeExcesses();
     for (const excess of excesses) logger.warn({ ...excess }, 'quota.exceeded');
-    const refusals = this.preparer.takeRefusals();
+    const refusals = room.takeRefusals();
     if (refusals !== null) treeBound.onRefused(refusals);
     return excesses.length > 0 || refusals !== null;
   }
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */
   #continueEnds(): void {
-    if (this.preparer.endsWaiting === 0) return;
-    const time = this.#hooks.time();
+    if (this.preparer.ends.waiting === 0) return;
+    const time = this.#time();
     while (this.preparer.nextOfEnds(time));
   }
 
   #sendDetaches(): void {
     for (const { member, ...detach } of this.preparer.takeDetaches()) {
-      this.#hooks.answer(member, { kind: 'detach', ...detach });
+      this.#driver.answer(member, { kind: 'detach', ...detach });
     }
   }
 }
@@ -338,7 +306,7 @@ interface Unapplied {
  * until everything proposed before the question is applied here. Owned by the leader's service.
  */
 export class ConfirmedAnswers {
-  readonly #hooks: Omit<LeaderHooks, 'time' | 'wake'>;
+  readonly #driver: DriverActions;
   /** Answers whose confirmation was asked for, by its id. */
   readonly #asked = new Map<number, Unconfirmed[]>();
   #gathering: Unconfirmed[] = [];
@@ -348,8 +316,8 @@ export class ConfirmedAnswers {
   #applied: Zxid;
 
   /** `applied` is the last zxid that is applied here. */
-  constructor(hooks: Omit<LeaderHooks, 'time' | 'wake'>, applied: Zxid) {
-    this.#hooks = hooks;
+  constructor(driver: DriverActions, applied: Zxid) {
+    this.#driver = driver;
     this.#applied = applied;
   }
 
@@ -371,7 +339,7 @@ export class ConfirmedAnswers {
     const id = this.#nextConfirm++;
     this.#asked.set(id, this.#gathering);
     this.#gathering = [];
-    this.#hooks.confirm(id);
+    this.#driver.step({ kind: 'confirm', id });
   }
 
   /** `zxid` is the newest that was proposed when the confirmation with this id was asked for. */
@@ -379,7 +347,7 @@ export class ConfirmedAnswers {
     const waiting = this.#asked.get(id) ?? [];
     this.#asked.delete(id);
     for (const { origin, afterApply, answer } of waiting) {
-      if (!afterApply || zxid <= this.#applied) this.#hooks.answer(origin, answer(zxid));
+      if (!afterApply || zxid <= this.#applied) this.#driver.answer(origin, answer(zxid));
       else this.#unapplied.push({ origin, zxid, answer: answer(zxid) });
     }
   }
@@ -391,50 +359,30 @@ export class ConfirmedAnswers {
     const still = waiting.findIndex((one) => one.zxid > zxid);
     const ready = still < 0 ? waiting.length : still;
     this.#unapplied = waiting.slice(ready);
-    for (const { origin, answer } of waiting.slice(0, ready)) this.#hooks.answer(origin, answer);
+    for (const { origin, answer } of waiting.slice(0, ready)) this.#driver.answer(origin, answer);
   }
-}
-
-interface Term {
-  readonly epoch: number;
-  /** The zxid of the last proposal before the term. */
-  readonly lastZxid: Zxid;
-  readonly state: ReplicatedState;
-  readonly ages: NodeAges;
 }
 
 /**
  * Makes the service of a leader at the beginning of its term, with the rules for writes that follow
  * from the member's options.
  */
-export function newLeaderService(parts: DriverParts, term: Term, hooks: LeaderHooks) {
-  const { options, random16, logger, treeBound } = parts;
-  const batcher = new ProposalBatcher(term.lastZxid, parts.timers, () => hooks.wake());
-  const preparer = new RequestPreparer(
-    {
-      state: term.state,
-      ages: term.ages,
-      options: {
-        epoch: term.epoch,
-        lastZxid: term.lastZxid,
-        firstCounter: options.firstCounter,
-        leaseSlackMs: 2 * options.peerTimeoutMs,
-        ...options.writeRules,
-        treeBound,
-        reaper: options.reaper,
-        ephemeralsPerPartMax: options.ephemeralsPerPartMax,
-      },
-      random16,
-      sink: batcher,
-    },
-    hooks.time(),
-  );
-  const service = new LeaderService({ preparer, batcher }, parts, hooks);
-  const { rootAcl } = options;
+export function newLeaderService(
+  parts: DriverParts,
+  driver: DriverActions,
+  term: TermStart,
+  time: () => LeaderTime,
+): LeaderService {
+  const { logger, timers, treeBound } = parts;
+  const { leader: options, rootAcl } = parts.options;
+  const batcher = new ProposalBatcher(term.lastZxid, timers, () => driver.wake());
+  const rules = { ...options, treeBound };
+  const preparer = new RequestPreparer(term, rules, batcher, parts.random16, time());
+  const service = new LeaderService(parts, driver, preparer, batcher, time);
   // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
   // a quorum has its proposal, the next one finds the history as empty, and proposes it again.
   if (term.lastZxid === 0 && rootAcl !== null) {
-    preparer.foundEnsemble(rootAcl, hooks.time());
+    preparer.foundEnsemble(rootAcl, time());
     logger.info({ entries: rootAcl.length }, 'ensemble.root_acl');
   }
   return service;
@@ -458,7 +406,7 @@ const BATCH_BYTES = 512 << 10;
  * commit between distant members takes long. A batch of BATCH_MIN proposals never lingers.
  */
 export class ProposalBatcher implements TxnSink {
-  readonly #timers: Pick<Timers, 'after'>;
+  readonly #timers: Timers;
   readonly #wake: () => void;
   readonly #writer = new BatchWriter();
   /** Full batches. */
@@ -472,7 +420,7 @@ export class ProposalBatcher implements TxnSink {
    * `last` is the zxid of the last proposal before the term. `wake` runs a turn, at whose end
    * `takeDue` is called again.
    */
-  constructor(last: Zxid, timers: Pick<Timers, 'after'>, wake: () => void) {
+  constructor(last: Zxid, timers: Timers, wake: () => void) {
     this.#last = last;
     this.#timers = timers;
     this.#wake = wake;

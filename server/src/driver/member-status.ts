@@ -26,34 +26,20 @@ import type {
 } from '../net/member-view.js';
 import { openFilesCount, openFilesMax } from '../net/open-files.js';
 import type { HotReport } from '../pipeline/hot-requests.js';
-import type { Pipeline } from '../pipeline/pipeline.js';
 import { atMost } from '../state/at-most.js';
 import { listedEphemerals } from '../state/ephemeral-listing.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionTable } from '../state/session-table.js';
 import type { SessionId } from '../state/txn.js';
 import { watchedPaths, watchers } from '../state/watch-listing.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
-import type { Zab } from '../zab/index.js';
-import type { BackupSchedule } from './backup-schedule.js';
-import type { Counters } from './counters.js';
 import type { Driver } from './driver.js';
-import type { DiskSpace, TreeBound } from './write-bounds.js';
+import type { DriverParts } from './parts.js';
 
-interface MemberViewParts {
-  readonly config: Config;
-  readonly self: ServerAddress;
-  readonly membership: string;
-  readonly driver: Driver;
-  readonly pipeline: Pipeline;
-  readonly zab: Zab;
-  readonly counters: Counters;
-  readonly treeBound: TreeBound;
-  readonly diskSpace: DiskSpace;
-  readonly backups: BackupSchedule;
-  /** The monotonic clock, in ms. */
-  readonly nowMs: () => number;
-  /** Bytes of the two directories, as they were last measured. */
-  readonly diskBytes: () => { readonly data: number; readonly log: number };
+/** Bytes of a member's two directories, as they were last measured. */
+interface DirectoryBytes {
+  readonly data: number;
+  readonly log: number;
 }
 
 /** The time between two counts of open files. */
@@ -61,38 +47,56 @@ const OPEN_FILES_MS = 10_000;
 
 export class MemberStatus implements MemberView {
   readonly version = VERSION;
-  readonly #parts: MemberViewParts;
+  readonly #config: Config;
+  readonly #self: ServerAddress;
+  readonly #parts: DriverParts;
+  readonly #driver: Driver;
+  readonly #disk: DirectoryBytes;
   readonly #startedMs: number;
   #openFiles = { count: 0, max: 0 };
   #openFilesAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: MemberViewParts) {
+  constructor(
+    config: Config,
+    self: ServerAddress,
+    parts: DriverParts,
+    driver: Driver,
+    disk: DirectoryBytes,
+  ) {
+    this.#config = config;
+    this.#self = self;
     this.#parts = parts;
-    this.#startedMs = parts.nowMs();
+    this.#driver = driver;
+    this.#disk = disk;
+    this.#startedMs = parts.timers.nowMs();
+  }
+
+  get #state(): ReplicatedState {
+    return this.#driver.keeper.state;
   }
 
   get serving(): boolean {
-    return this.#parts.driver.shown.role !== 'looking' || this.#parts.pipeline.isReadOnly;
+    return this.#driver.shown.role !== 'looking' || this.#parts.pipeline.isReadOnly;
   }
   get mode(): ServerMode {
-    if (this.#parts.config.servers.length === 1) return 'standalone';
+    if (this.#config.servers.length === 1) return 'standalone';
     if (this.#parts.pipeline.isReadOnly) return 'read-only';
-    return this.#parts.driver.shown.role === 'leading' ? 'leader' : 'follower';
+    return this.#driver.shown.role === 'leading' ? 'leader' : 'follower';
   }
   get lastZxid(): number {
-    return this.#parts.driver.keeper.state.lastZxid;
+    return this.#state.lastZxid;
   }
   get nodeCount(): number {
-    return this.#parts.driver.keeper.state.tree.nodeCount + 1;
+    return this.#state.tree.nodeCount + 1;
   }
   get ephemeralCount(): number {
-    return this.#parts.driver.keeper.state.tree.ephemeralCount;
+    return this.#state.tree.ephemeralCount;
   }
   get approximateDataBytes(): number {
-    return this.#parts.driver.keeper.state.tree.approximateDataSize;
+    return this.#state.tree.approximateDataSize;
   }
   get globalSessions(): number {
-    return this.#parts.driver.keeper.state.sessions.count;
+    return this.#state.sessions.count;
   }
   get localSessions(): number {
     return this.#parts.pipeline.localSessions.count;
@@ -101,7 +105,7 @@ export class MemberStatus implements MemberView {
     return this.#parts.pipeline.outstanding;
   }
   get uptimeMs(): number {
-    return this.#parts.nowMs() - this.#startedMs;
+    return this.#parts.timers.nowMs() - this.#startedMs;
   }
   get watches(): WatchSummary {
     const { dataCounts, watchCount } = this.#parts.pipeline.watches;
@@ -128,59 +132,59 @@ export class MemberStatus implements MemberView {
 
   /** A call makes the member watch its clients' requests for a while: see HotRequests. */
   hotRequests(limit: number): HotReport {
-    return this.#parts.pipeline.hot.look(this.#parts.nowMs(), limit);
+    return this.#parts.pipeline.hot.look(this.#parts.timers.nowMs(), limit);
   }
 
   get sessions(): SessionsView {
-    const { config, driver, pipeline } = this.#parts;
-    const { isReadOnly, localSessions } = pipeline;
+    const { isReadOnly, localSessions } = this.#parts.pipeline;
     return {
-      expiries: driver.leaderService?.sessionExpiries() ?? null,
-      all: timeoutsOf(driver.keeper.state.sessions),
-      local: config.localSessions || isReadOnly ? localSessions.expiries() : null,
+      expiries: this.#driver.leaderService?.sessionExpiries() ?? null,
+      all: timeoutsOf(this.#state.sessions),
+      local: this.#config.localSessions || isReadOnly ? localSessions.expiries() : null,
     };
   }
 
   get quorum(): QuorumView | null {
-    const { config, self, driver, membership } = this.#parts;
+    const [config, self] = [this.#config, this.#self];
+    const { role } = this.#driver.shown;
     if (config.servers.length === 1) return null;
     return {
-      peerState: driver.shown.role === 'looking' ? 'looking' : `${driver.shown.role} - broadcast`,
+      peerState: role === 'looking' ? 'looking' : `${role} - broadcast`,
       quorumSize: config.servers.length,
       initLimitTicks: config.initLimit,
       syncLimitTicks: config.syncLimit,
       peerPort: self.peerPort,
       electionPort: electionPortOf(self),
       participant: true,
-      membership,
+      membership: this.#parts.options.membership,
     };
   }
 
   get leader(): LeaderView | null {
-    const { config, driver, zab } = this.#parts;
-    if (driver.leaderService === null || config.servers.length === 1) return null;
+    const { zab } = this.#parts;
+    const { leaderService, shown } = this.#driver;
+    if (leaderService === null || this.#config.servers.length === 1) return null;
     return {
       learners: zab.learnerCount,
       syncedFollowers: zab.syncedLearnerCount,
       syncedObservers: 0,
-      pendingSyncs: driver.leaderService.confirmed.pending,
-      leadsForMs: driver.shown.forMs,
-      proposalSizes: driver.leaderService.batcher.sizes,
+      pendingSyncs: leaderService.confirmed.pending,
+      leadsForMs: shown.forMs,
+      proposalSizes: leaderService.batcher.sizes,
     };
   }
 
   get configuration(): ConfigurationView {
-    const { config, self, diskBytes } = this.#parts;
+    const [config, self] = [this.#config, this.#self];
     const directories = memberDirectories(config, self.id);
-    const bytes = diskBytes();
     return {
       serverId: self.id,
       clientPort: self.clientPort,
       secureClientPort: self.secureClientPort ?? null,
       dataDir: directories.data,
-      dataDirBytes: bytes.data,
+      dataDirBytes: this.#disk.data,
       dataLogDir: directories.log,
-      dataLogBytes: bytes.log,
+      dataLogBytes: this.#disk.log,
       tickTimeMs: config.tickTimeMs,
       maxClientCnxns: clientsPerAddressMax(config),
       minSessionTimeoutMs: config.minSessionTimeoutMs,
@@ -189,12 +193,12 @@ export class MemberStatus implements MemberView {
   }
 
   get digests(): readonly DigestAt[] {
-    const { state } = this.#parts.driver.keeper;
+    const state = this.#state;
     return [{ zxid: state.lastZxid, digest: state.digest() }];
   }
 
   get extraMetrics(): readonly Figure[] {
-    const { counters, driver, pipeline, treeBound, zab } = this.#parts;
+    const { counters, pipeline, treeBound, zab } = this.#parts;
     return [
       counter('auth_failed_count', pipeline.logins.failures),
       counter('request_throttle_wait_count', pipeline.throttle.pauses),
@@ -214,36 +218,37 @@ export class MemberStatus implements MemberView {
       counter('looking_count', counters.looked),
       gauge('accepted_epoch', zab.acceptedEpoch),
       gauge('current_epoch', zab.currentEpoch),
-      gauge('ensemble_level', driver.keeper.state.level),
-      gauge('tree_bytes', driver.keeper.state.bytes),
+      gauge('ensemble_level', this.#state.level),
+      gauge('tree_bytes', this.#state.bytes),
       gauge('tree_bytes_max', treeBound.bytesMax),
     ];
   }
 
   get health(): HealthView {
-    const { config, driver, pipeline, zab, counters, diskSpace, nowMs } = this.#parts;
+    const { pipeline, zab, counters, diskSpace, timers } = this.#parts;
+    const { shown, keeper } = this.#driver;
     return {
-      role: driver.shown.role,
-      roleForMs: driver.shown.forMs,
+      role: shown.role,
+      roleForMs: shown.forMs,
       waitsFor: zab.waitsFor,
       isReadOnly: pipeline.isReadOnly,
-      writeWaitMs: counters.writeWaitMs(nowMs()),
-      writeWaitMsMax: config.syncLimit * config.tickTimeMs,
+      writeWaitMs: counters.writeWaitMs(timers.nowMs()),
+      writeWaitMsMax: this.#config.syncLimit * this.#config.tickTimeMs,
       unapplied: transactionsBetween(zab.delivered, zab.committed),
       diskShortage: diskSpace.shortage,
       sparedBy: zab.sparedBy,
-      damage: driver.keeper.repair.damage,
-      checkpointGivenUp: driver.keeper.repair.checkpointGivenUp,
+      damage: keeper.repair.damage,
+      checkpointGivenUp: keeper.repair.checkpointGivenUp,
     };
   }
 
   get details(): MemberDetails {
-    const { self, driver, zab, counters, treeBound, diskSpace, backups } = this.#parts;
-    const { state } = driver.keeper;
+    const { zab, counters, treeBound, diskSpace, backups } = this.#parts;
+    const state = this.#state;
     return {
-      memberId: self.id,
+      memberId: this.#self.id,
       ensembleId: zab.ensembleId,
-      leaderId: driver.shown.leader,
+      leaderId: this.#driver.shown.leader,
       epoch: zab.currentEpoch,
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
       treeBytes: state.bytes,
@@ -270,7 +275,7 @@ export class MemberStatus implements MemberView {
 
   /** Counted at intervals, because the system lists them with an entry for each connection. */
   get openFiles(): { readonly count: number; readonly max: number } {
-    const nowMs = this.#parts.nowMs();
+    const nowMs = this.#parts.timers.nowMs();
     if (nowMs - this.#openFilesAtMs >= OPEN_FILES_MS) {
       this.#openFilesAtMs = nowMs;
       const max = openFilesMax();
@@ -304,11 +309,11 @@ export class MemberStatus implements MemberView {
   }
 
   get ephemeralOwners(): number {
-    return this.#parts.driver.keeper.state.tree.ephemeralOwnerCount;
+    return this.#state.tree.ephemeralOwnerCount;
   }
 
   *ephemerals(): Generator<SessionPaths> {
-    const { tree } = this.#parts.driver.keeper.state;
+    const { tree } = this.#state;
     for (const session of atMost(tree.ephemeralOwnerCount, tree.ephemeralOwners())) {
       yield { session, paths: listedEphemerals(tree, session) };
     }

@@ -1,23 +1,21 @@
 /**
  * The parts of a member that its driver works with.
  */
-import type { PeerId, Zxid } from '@rookery/protocol';
+import type { Attached, Detach, PeerId, PeerMessage, Synced, Zxid } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ClientPort } from '../net/client-port.js';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timers } from '../net/timers.js';
+import type { RequestPreparerOptions } from '../pipeline/options.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import type { WriteRules } from '../pipeline/prepare.js';
-import type { ReaperOptions } from '../pipeline/reaper.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Acl, Txn } from '../state/txn.js';
 import type { CheckpointOptions } from '../storage/checkpointer.js';
 import type { Recovered } from '../storage/index.js';
 import type { Storage } from '../storage/storage.js';
-import type { Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import type { LinkId, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';
-import type { LevelOptions } from './ensemble-level.js';
 import type { KnownStarts } from './known-starts.js';
 import type { OpenRoot } from './open-root.js';
 import type { DiskSpace, TreeBound } from './write-bounds.js';
@@ -33,6 +31,22 @@ export interface MemberObserver {
   onStep(input: ZabInput, outputs: readonly ZabOutput[]): void;
   /** The transaction has been applied to `state`, which must not be changed. */
   onApplied(zxid: Zxid, txn: Txn, state: ReplicatedState): void;
+}
+
+export type Answer = Attached | Detach | Synced;
+
+/** What the parts of a driver ask of it. */
+export interface DriverActions {
+  /** Gives the core an input, in the open turn or in one of its own. */
+  step(input: ZabInput): void;
+  /** Sends a message on this link, at the end of the open turn or of one of its own. */
+  send(peer: PeerId, link: LinkId, message: PeerMessage): void;
+  /** Sends an answer of the leader to the member that asked, which may be this one. */
+  answer(member: PeerId, answer: Answer): void;
+  /** Runs a turn, at the end of which every part goes on with what it has to do. */
+  wake(): void;
+  /** Ends the member after an unexpected error. */
+  fail(error: unknown): void;
 }
 
 export interface DriverOptions {
@@ -67,14 +81,18 @@ export interface DriverOptions {
   /** The time between two rounds of it, in ms. */
   readonly scrubRestMs: number;
   readonly checkpoint: Partial<CheckpointOptions>;
-  /** The rules for writes while this member leads. */
-  readonly writeRules: Omit<WriteRules, 'treeBound'>;
+  /** How this member decides while it leads. */
+  readonly leader: Omit<RequestPreparerOptions, 'treeBound'>;
   /** The ACL with which an ensemble is founded; null for an open one. */
   readonly rootAcl: readonly Acl[] | null;
-  readonly reaper: ReaperOptions;
-  readonly levels: LevelOptions;
-  /** How many ephemerals one transaction deletes when a session ends. */
-  readonly ephemeralsPerPartMax: number;
+  readonly levels: {
+    /** The highest level that this release knows. */
+    readonly max: number;
+    /** The highest level to which the operator of this member allows the ensemble to be raised. */
+    readonly agreed: number;
+    /** All other configured members. */
+    readonly others: readonly PeerId[];
+  };
   /** The text of /zookeeper/config. */
   readonly membership: string;
   /** After this time without a quorum, read-only clients are served, in ms; null for never. */
@@ -97,9 +115,8 @@ export interface DriverParts {
   readonly timers: Timers;
   readonly logger: Logger;
   random16(): Uint8Array;
-  /** Functions, because the ports need the driver's handlers and are made after it. */
-  clientPort(): ClientPort;
-  peerPort(): PeerPort;
+  readonly clientPort: ClientPort;
+  readonly peerPort: PeerPort;
   readonly observer: MemberObserver | null;
   readonly starts: KnownStarts;
   readonly openRoot: OpenRoot;

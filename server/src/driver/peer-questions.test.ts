@@ -9,7 +9,7 @@ function pair({ isReached = true } = {}) {
   const sent: (readonly [PeerId, PeerMessage])[] = [];
   const sendTo = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
   const port = { sendTo, reaches: () => isReached };
-  const one = new PeerQuestions(timers, () => port, { run: (action) => action() });
+  const one = new PeerQuestions(timers, port, { run: (action) => action() });
   return { timers, sent, one };
 }
 

@@ -10,9 +10,9 @@
  * an empty one is sent. Owned by the driver, which passes messages on; asked by the admin port.
  */
 import { type Ask, assert, Fifo, type PeerId, type Tell } from '@rookery/protocol';
-import type { PeerPort } from '../net/peer-port.js';
+import type { PeerSender } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
-import type { Turns } from './turns.js';
+import type { TurnRunner } from './turns.js';
 
 /** The bound of an answer, because messages of the replication wait behind it in the link. */
 export const ANSWER_BYTES_MAX = 256 << 10;
@@ -34,8 +34,6 @@ export interface HeldAnswer {
 /** The answer as JSON; null for a question that is not understood. */
 export type Answerer = (question: string) => string | HeldAnswer | AnswerSteps | null;
 
-type QuestionPort = Pick<PeerPort, 'sendTo' | 'reaches'>;
-
 /** A question of somebody, whose name only tells askers apart. */
 export interface Asked {
   readonly question: string;
@@ -51,8 +49,8 @@ interface Waiting extends Asked {
 
 export class PeerQuestions {
   readonly #timers: Timers;
-  readonly #port: () => QuestionPort;
-  readonly #turns: Pick<Turns, 'run'>;
+  readonly #port: PeerSender;
+  readonly #turns: TurnRunner;
   readonly #bounds = new QuestionBounds();
   readonly #waiting = new Map<number, Waiting>();
   /** How each question that is held is let go, by the member that asked it. */
@@ -64,7 +62,7 @@ export class PeerQuestions {
   #nextNumber = 1;
   #answerer: Answerer = () => null;
 
-  constructor(timers: Timers, port: () => QuestionPort, turns: Pick<Turns, 'run'>) {
+  constructor(timers: Timers, port: PeerSender, turns: TurnRunner) {
     this.#timers = timers;
     this.#port = port;
     this.#turns = turns;
@@ -84,7 +82,7 @@ export class PeerQuestions {
    * asked in one of the next seconds.
    */
   ask(peer: PeerId, { question, asker }: Asked): Promise<string | null> {
-    const isReached = this.#port().reaches(peer);
+    const isReached = this.#port.reaches(peer);
     if (!isReached || !this.#bounds.enter(peer, asker)) return Promise.resolve(null);
     const number = this.#nextNumber++;
     return new Promise((resolve) => {
@@ -174,7 +172,7 @@ export class PeerQuestions {
   }
 
   #send(peer: PeerId, message: Ask | Tell): void {
-    this.#turns.run(() => this.#port().sendTo(peer, message));
+    this.#turns.run(() => this.#port.sendTo(peer, message));
   }
 
   #settle(number: number, answer: string | null): void {
@@ -298,16 +296,13 @@ const ANSWERS_MAX = 16;
  * is dropped. Owned by PeerQuestions.
  */
 class SlicedAnswers {
-  readonly #timers: Pick<Timers, 'nowMs' | 'defer'>;
+  readonly #timers: Timers;
   readonly #onAnswer: (answer: SlicedAnswer, text: string | null) => void;
   /** In the order in which members are served; the first one's oldest answer is made. */
   readonly #answers = new Map<PeerId, Fifo<SlicedAnswer>>();
   #isSliceDue = false;
 
-  constructor(
-    timers: Pick<Timers, 'nowMs' | 'defer'>,
-    onAnswer: (answer: SlicedAnswer, text: string | null) => void,
-  ) {
+  constructor(timers: Timers, onAnswer: (answer: SlicedAnswer, text: string | null) => void) {
     this.#timers = timers;
     this.#onAnswer = onAnswer;
   }

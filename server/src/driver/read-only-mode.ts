@@ -8,8 +8,8 @@
  * end.
  */
 import { formatZxid, type PeerId } from '@rookery/protocol';
-import type { Timers } from '../net/timers.js';
-import type { RoleName } from '../zab/index.js';
+import type { Clock } from '../net/timers.js';
+import type { RoleName, RoleView } from '../zab/index.js';
 import type { DriverParts } from './parts.js';
 
 export class ReadOnlyMode {
@@ -45,26 +45,25 @@ export class ReadOnlyMode {
  * It is `looking` until the member serves, whatever the core's role is, and stays so through
  * attempts to lead or to follow that fail. Owned by the driver.
  */
-export class ShownRole {
-  readonly #timers: Pick<Timers, 'nowMs'>;
+export class ShownRole implements RoleView {
+  readonly #clock: Clock;
   #role: RoleName = 'looking';
   #leader: PeerId = 0;
   #sinceMs: number;
 
-  constructor(timers: Pick<Timers, 'nowMs'>) {
-    this.#timers = timers;
-    this.#sinceMs = timers.nowMs();
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sinceMs = clock.nowMs();
   }
 
   get role(): RoleName {
     return this.#role;
   }
-  /** The leader that the member follows or is; 0 while it is `looking`. */
   get leader(): PeerId {
     return this.#leader;
   }
   get forMs(): number {
-    return this.#timers.nowMs() - this.#sinceMs;
+    return this.#clock.nowMs() - this.#sinceMs;
   }
 
   /** Returns the former role. `forMs` continues if that is the same role. */

@@ -11,7 +11,8 @@ import type { Timer } from '../net/timers.js';
 import { RecordDigest } from '../state/record-digest.js';
 import { DamagedError, HistoryGoneError } from '../storage/errors.js';
 import type { KnownRecord } from '../storage/known-record.js';
-import type { DriverParts } from './parts.js';
+import type { DamageRepair } from './damage-repair.js';
+import type { DriverActions, DriverParts } from './parts.js';
 
 /**
  * Small znodes take the most time for each byte: about 0.7 us for one of 150 bytes. At this pace
@@ -21,18 +22,10 @@ export const SCRUB_BYTES_PER_SECOND = 2 << 20;
 /** The time between two rounds, and before the first. A small tree is not read without end. */
 export const SCRUB_REST_MS = 60_000;
 
-interface ScrubHooks {
-  /** Whether there is a sound tree that nothing is repairing. */
-  mayScrub(): boolean;
-  onDamage(error: DamagedError): void;
-  /** A part of the log that only learners could need was given up. */
-  onUnreadable(reason: string): void;
-  onFatal(error: unknown): void;
-}
-
 export class Scrub {
   readonly #parts: DriverParts;
-  readonly #hooks: ScrubHooks;
+  readonly #driver: DriverActions;
+  readonly #repair: DamageRepair;
   readonly #known: KnownRecords;
   #isStopped = false;
   #timer: Timer | null = null;
@@ -40,9 +33,10 @@ export class Scrub {
   #wake: (() => void) | null = null;
   #round: Promise<void> = Promise.resolve();
 
-  constructor(parts: DriverParts, hooks: ScrubHooks) {
+  constructor(parts: DriverParts, driver: DriverActions, repair: DamageRepair) {
     this.#parts = parts;
-    this.#hooks = hooks;
+    this.#driver = driver;
+    this.#repair = repair;
     this.#known = new KnownRecords(parts);
   }
 
@@ -58,6 +52,11 @@ export class Scrub {
     await this.#round;
   }
 
+  /** Whether there is a sound tree that nothing is repairing. */
+  get #mayScrub(): boolean {
+    return this.#parts.zab.sound && !this.#repair.isPending;
+  }
+
   #rest(): void {
     if (this.#isStopped) return;
     const { scrubRestMs } = this.#parts.options;
@@ -70,7 +69,7 @@ export class Scrub {
   async #runRound(): Promise<void> {
     const { counters, storage, timers } = this.#parts;
     try {
-      if (this.#hooks.mayScrub()) {
+      if (this.#mayScrub) {
         await this.#known.scrub();
         const { generation } = storage;
         for await (const bytes of storage.scrub(new RecordDigest())) {
@@ -78,7 +77,7 @@ export class Scrub {
           await this.#pause(bytes);
           // A snapshot or a repair has replaced what is being read.
           if (this.#isStopped || generation !== storage.generation) return;
-          if (!this.#hooks.mayScrub()) return;
+          if (!this.#mayScrub) return;
         }
         counters.scrubs += 1;
         counters.scrubbedWallMs = timers.wallMs();
@@ -91,14 +90,15 @@ export class Scrub {
   }
 
   #onError(error: unknown): void {
-    if (error instanceof DamagedError) return this.#hooks.onDamage(error);
-    if (!(error instanceof HistoryGoneError)) return this.#hooks.onFatal(error);
-    // Without a cause it was only purged meanwhile.
+    if (error instanceof DamagedError) return this.#repair.onDamage(error);
+    if (!(error instanceof HistoryGoneError)) return this.#driver.fail(error);
+    // Without a cause it was only purged in the meantime.
     if (error.cause === undefined) return;
     const { logger, storage } = this.#parts;
     const facts = { base: formatZxid(storage.base), reason: error.message };
     logger.error(facts, 'log.unreadable');
-    this.#hooks.onUnreadable(error.message);
+    // Only learners could need that part of the log.
+    this.#driver.step({ kind: 'purged', base: storage.base });
   }
 
   #pause(bytes: number): Promise<void> {

@@ -6,16 +6,17 @@
  * The core is told that a snapshot is persisted only once the new tree is in use, so nothing is
  * ever delivered to a tree that is about to be replaced.
  */
-import { assert, type DigestAt, formatZxid, type Zxid } from '@rookery/protocol';
+import { assert, formatZxid, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Checkpointer } from '../storage/checkpointer.js';
 import type { DamagedError, StorageFault } from '../storage/errors.js';
 import { StorageQueue } from '../storage/storage.js';
-import type { StorageOutput, Ticket } from '../zab/index.js';
+import type { StorageOutput } from '../zab/index.js';
 import { DamageRepair } from './damage-repair.js';
-import { keepDiscarded } from './discarded.js';
-import { keepTree } from './kept-tree.js';
-import type { DriverParts } from './parts.js';
+import type { DigestWatch } from './digest-watch.js';
+import { keepDiscarded, keepTree } from './discarded.js';
+import type { DriverActions, DriverParts } from './parts.js';
+import type { ShownRole } from './read-only-mode.js';
 
 /**
  * The log is marked again once it has been ahead of its mark for this long. What was durable for
@@ -41,25 +42,11 @@ interface CheckpointDone {
   readonly begunMs: number;
 }
 
-interface StateKeeperHooks {
-  onPersisted(ticket: Ticket): void;
-  onPurged(base: Zxid): void;
-  /** The member leads or follows. */
-  isServing(): boolean;
-  /** The newest state of this member that a quorum has, too. */
-  confirmed(): DigestAt | null;
-  /** This member's state is not what its digest says. */
-  distrust(reason: string): void;
-  /** Makes a turn. */
-  wake(): void;
-  onFatal(error: unknown): void;
-}
-
 export class StateKeeper {
   readonly queue: StorageQueue;
   readonly repair: DamageRepair;
   readonly #parts: DriverParts;
-  readonly #hooks: StateKeeperHooks;
+  readonly #driver: DriverActions;
   #state: ReplicatedState;
   #checkpointer: Checkpointer;
   #verified: { readonly zxid: Zxid; readonly state: ReplicatedState } | null = null;
@@ -70,32 +57,22 @@ export class StateKeeper {
   /** The error of the first write that failed, by the queue or a checkpoint; null if none has. */
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(parts: DriverParts, hooks: StateKeeperHooks) {
+  constructor(parts: DriverParts, driver: DriverActions, shown: ShownRole, digests: DigestWatch) {
     this.#parts = parts;
-    this.#hooks = hooks;
+    this.#driver = driver;
     this.#state = parts.state;
     this.#markedAtMs = parts.timers.nowMs();
     this.#checkpointer = this.#newCheckpointer();
-    this.repair = new DamageRepair(parts, {
-      queue: () => this.queue,
-      state: () => this.#state,
-      isServing: hooks.isServing,
-      confirmed: hooks.confirmed,
-      onBegin: () => this.#checkpointer.abandon(),
-      onRepaired: (base) => this.#onRepaired(base),
-      distrust: hooks.distrust,
-      wake: hooks.wake,
-      onFatal: (error) => this.#onFatal(error),
-    });
+    this.repair = new DamageRepair(parts, driver, this, { shown, digests });
     this.queue = new StorageQueue(parts.storage, {
-      onPersisted: hooks.onPersisted,
+      onPersisted: (ticket) => driver.step({ kind: 'persisted', ticket }),
       onInstalled: (zxid) => this.#replace(zxid),
       onWriting: () => parts.counters.onWriting(parts.timers.nowMs()),
       onWritten: () => this.#onWritten(),
       onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
       // The core delivers nothing until a snapshot is installed, so the tree does not change here.
       onGivenUp: () => keepTree(parts, this.#state),
-      onFatal: (error) => this.#onFatal(error),
+      onFatal: (error) => this.fail(error),
     });
   }
 
@@ -147,9 +124,10 @@ export class StateKeeper {
     if (this.#failure !== null) throw this.#failure.error;
   }
 
-  #onFatal(error: unknown): void {
+  /** Ends the member because of a failed write. */
+  fail(error: unknown): void {
     this.#failure ??= { error };
-    this.#hooks.onFatal(error);
+    this.#driver.fail(error);
   }
 
   /** Its disk is full: what would be written could meet its end, and end the member. */
@@ -188,9 +166,14 @@ export class StateKeeper {
   }
 
   /** The state is the same; its records are those of the new generation. */
-  #onRepaired(base: Zxid): void {
+  onRepaired(base: Zxid): void {
     this.#checkpointer = this.#newCheckpointer();
-    this.#hooks.onPurged(base);
+    this.#driver.step({ kind: 'purged', base });
+  }
+
+  /** No checkpoint of the generation in use is taken any more. */
+  abandonCheckpoint(): void {
+    this.#checkpointer.abandon();
   }
 
   /** Where this member is needed for a quorum, a slow sync delays the whole ensemble. */
@@ -211,11 +194,11 @@ export class StateKeeper {
 
   #newCheckpointer(): Checkpointer {
     const hooks = {
-      onPurged: this.#hooks.onPurged,
+      onPurged: (base: Zxid) => this.#driver.step({ kind: 'purged', base }),
       onCheckpoint: (at: CheckpointDone) => this.#onCheckpoint(at),
       onDamage: (error: DamagedError) => this.repair.onDamage(error),
       onDiskFull: (error: StorageFault) => this.repair.onDiskFull(error),
-      onFatal: (error: unknown) => this.#onFatal(error),
+      onFatal: (error: unknown) => this.fail(error),
     };
     const { storage, options } = this.#parts;
     return new Checkpointer(storage, this.#state, hooks, options.checkpoint);

@@ -13,41 +13,15 @@ import {
   type CoreMessage,
   formatZxid,
   type PeerId,
-  type PeerMessage,
   type SnapshotChunk,
   type Zxid,
 } from '@rookery/protocol';
-import type { Timers } from '../net/timers.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SnapshotSink, SnapshotSource } from '../storage/contract.js';
 import { DamagedError, HistoryGoneError, SnapshotDamagedError } from '../storage/errors.js';
-import type { Storage } from '../storage/storage.js';
-import type { LinkId, ZabInput } from '../zab/index.js';
-import type { DriverParts } from './parts.js';
-import type { StateKeeper } from './state-keeper.js';
-
-/** What a transfer needs from the driver. */
-interface TransferLinks {
-  isUp(peer: PeerId, link: LinkId): boolean;
-  /** Sends the message in this turn. */
-  send(peer: PeerId, link: LinkId, message: PeerMessage): void;
-  /** Bytes that this process has buffered for the peer. */
-  queuedBytes(peer: PeerId, link: LinkId): number;
-  drop(peer: PeerId, link: LinkId, reason: string): void;
-  onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;
-  onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
-  /** The disk here is known to be damaged, and not repaired yet. */
-  isDamaged(): boolean;
-  /** A transfer has met damage. */
-  onDamage(error: DamagedError): void;
-  /** History up to `base` cannot be read any more and was given up. */
-  onUnreadable(base: Zxid, reason: string): void;
-}
-
-interface TransferLimits {
-  /** How long a transfer may make no progress before its link is dropped, in ms. */
-  readonly transferTimeoutMs: number;
-}
+import type { LinkId } from '../zab/index.js';
+import type { DamageRepair } from './damage-repair.js';
+import type { DriverActions, DriverParts } from './parts.js';
 
 /** The number of chunks that the learner may not have written yet. */
 const CHUNKS_IN_FLIGHT_MAX = 4;
@@ -75,17 +49,15 @@ interface Wait {
 }
 
 export class Transfers {
-  readonly #storage: Storage;
-  readonly #timers: Timers;
-  readonly #links: TransferLinks;
-  readonly #patienceMs: number;
+  readonly #parts: DriverParts;
+  readonly #driver: DriverActions;
+  readonly #repair: DamageRepair;
   readonly #acknowledged = new Map<PeerId, Acknowledged>();
 
-  constructor(storage: Storage, timers: Timers, links: TransferLinks, limits: TransferLimits) {
-    this.#patienceMs = limits.transferTimeoutMs;
-    this.#storage = storage;
-    this.#timers = timers;
-    this.#links = links;
+  constructor(parts: DriverParts, driver: DriverActions, repair: DamageRepair) {
+    this.#parts = parts;
+    this.#driver = driver;
+    this.#repair = repair;
   }
 
   /** The number of snapshots that are being sent. */
@@ -97,7 +69,7 @@ export class Transfers {
     const acknowledged = this.#acknowledged.get(peer);
     if (acknowledged?.link !== link) return;
     if (index >= acknowledged.sent) {
-      this.#links.drop(peer, link, `it acknowledges chunk ${index}, which was never sent`);
+      this.#drop(peer, link, `it acknowledges chunk ${index}, which was never sent`);
       return;
     }
     // An acknowledgement of what was acknowledged before is no progress.
@@ -131,35 +103,34 @@ export class Transfers {
 
   /** False if the link was lost before the disk here was whole. */
   async #isWhole(peer: PeerId, link: LinkId): Promise<boolean> {
-    while (this.#links.isUp(peer, link)) {
-      if (!this.#links.isDamaged()) return true;
+    while (this.#parts.peerPort.isUp(peer, link)) {
+      if (this.#repair.damage === null) return true;
       await this.#pause(REPAIR_CHECK_MS);
     }
     return false;
   }
 
   #onDamage(peer: PeerId, link: LinkId, error: DamagedError): void {
-    this.#links.onDamage(error);
-    this.#links.drop(
-      peer,
-      link,
-      `the disk here is damaged and is repaired first: ${error.message}`,
-    );
+    this.#repair.onDamage(error);
+    this.#drop(peer, link, `the disk here is damaged and is repaired first: ${error.message}`);
   }
 
   async #sendTree(peer: PeerId, link: LinkId, acknowledged: Acknowledged): Promise<void> {
-    const source = await this.#storage.openSnapshot();
+    const source = await this.#parts.storage.openSnapshot();
     try {
-      const beganAtMs = this.#timers.nowMs();
+      const beganAtMs = this.#parts.timers.nowMs();
       if (!(await this.#sendChunks(peer, acknowledged, source))) return;
-      this.#links.onSnapshotSent(peer, link, source.zxid);
+      this.#driver.step({ kind: 'snapshotSent', peer, link, zxid: source.zxid });
       // A large tree takes long to read back, but hardly twice as long as to send and to write it.
-      const patienceMs = Math.max(this.#patienceMs, 2 * (this.#timers.nowMs() - beganAtMs));
+      const patienceMs = Math.max(
+        this.#parts.options.transferTimeoutMs,
+        2 * (this.#parts.timers.nowMs() - beganAtMs),
+      );
       const reason = `it has not verified the snapshot in ${Math.round(patienceMs)} ms`;
       const wait = { left: 0, patienceMs, reason };
       // The log that follows the snapshot is pinned until the core has asked for more of it.
       if (await this.#acknowledges(peer, acknowledged, wait)) {
-        this.#links.onHistorySent(peer, link, source.zxid);
+        this.#driver.step({ kind: 'historySent', peer, link, through: source.zxid });
       }
     } finally {
       await source.close();
@@ -169,30 +140,30 @@ export class Transfers {
   async #sendChunks(peer: PeerId, to: Acknowledged, source: SnapshotSource): Promise<boolean> {
     const wait: Wait = {
       left: CHUNKS_IN_FLIGHT_MAX - 1,
-      patienceMs: this.#patienceMs,
+      patienceMs: this.#parts.options.transferTimeoutMs,
       reason: 'it takes no more of the snapshot',
     };
     for await (const records of source.records()) {
       if (!(await this.#acknowledges(peer, to, wait))) return false;
-      this.#links.send(peer, to.link, { kind: 'snapshotChunk', index: to.sent, records });
+      this.#driver.send(peer, to.link, { kind: 'snapshotChunk', index: to.sent, records });
       to.sent += 1;
     }
-    return this.#links.isUp(peer, to.link);
+    return this.#parts.peerPort.isUp(peer, to.link);
   }
 
   /** False if the link is gone, or was dropped because the learner acknowledged nothing in time. */
   async #acknowledges(peer: PeerId, to: Acknowledged, wait: Wait): Promise<boolean> {
-    while (this.#links.isUp(peer, to.link)) {
+    while (this.#parts.peerPort.isUp(peer, to.link)) {
       if (to.sent - 1 - to.index <= wait.left) return true;
       if (await this.#acknowledgedInTime(to, wait.patienceMs)) continue;
-      this.#links.drop(peer, to.link, wait.reason);
+      this.#drop(peer, to.link, wait.reason);
     }
     return false;
   }
 
   #acknowledgedInTime(to: Acknowledged, patienceMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = this.#timers.after(patienceMs, () => resolve(false));
+      const timer = this.#parts.timers.after(patienceMs, () => resolve(false));
       to.wake = () => {
         timer.cancel();
         resolve(true);
@@ -203,32 +174,40 @@ export class Transfers {
   /** Sends history in (after, through]. With an empty range it only waits for room. */
   async sendHistory(peer: PeerId, link: LinkId, after: Zxid, through: Zxid): Promise<void> {
     try {
-      for await (const batch of this.#storage.readHistory(after, through)) {
+      for await (const batch of this.#parts.storage.readHistory(after, through)) {
         if (!(await this.#hasRoomInTime(peer, link))) return;
-        this.#links.send(peer, link, { kind: 'propose', batch });
+        this.#driver.send(peer, link, { kind: 'propose', batch });
       }
     } catch (error) {
       if (error instanceof DamagedError) return this.#onDamage(peer, link, error);
       if (!(error instanceof HistoryGoneError)) throw error;
-      if (error.cause !== undefined) {
-        this.#links.onUnreadable(this.#storage.base, error.message);
-      }
-      this.#links.drop(peer, link, `the log it needs is gone: ${error.message}`);
+      if (error.cause !== undefined) this.#onUnreadable(error.message);
+      this.#drop(peer, link, `the log it needs is gone: ${error.message}`);
       return;
     }
-    if (await this.#hasRoomInTime(peer, link)) this.#links.onHistorySent(peer, link, through);
+    if (await this.#hasRoomInTime(peer, link)) {
+      this.#driver.step({ kind: 'historySent', peer, link, through });
+    }
+  }
+
+  /** History that cannot be read any more is given up. */
+  #onUnreadable(reason: string): void {
+    const { logger, storage } = this.#parts;
+    const { base } = storage;
+    logger.warn({ base: formatZxid(base), reason }, 'log.unreadable');
+    this.#driver.step({ kind: 'purged', base });
   }
 
   /** False if the link is gone. A link without progress for too long is dropped. */
   async #hasRoomInTime(peer: PeerId, link: LinkId): Promise<boolean> {
     let waitedMs = 0;
     let before = Number.POSITIVE_INFINITY;
-    while (this.#links.isUp(peer, link)) {
-      const queued = this.#links.queuedBytes(peer, link);
+    while (this.#parts.peerPort.isUp(peer, link)) {
+      const queued = this.#parts.peerPort.queuedBytes(peer, link);
       if (queued <= QUEUED_BYTES_MAX) return true;
       waitedMs = queued < before ? 0 : waitedMs + QUEUE_CHECK_MS;
-      if (waitedMs > this.#patienceMs) {
-        this.#links.drop(peer, link, 'it takes no more of the log');
+      if (waitedMs > this.#parts.options.transferTimeoutMs) {
+        this.#drop(peer, link, 'it takes no more of the log');
         return false;
       }
       before = queued;
@@ -237,83 +216,20 @@ export class Transfers {
     return false;
   }
 
+  #drop(peer: PeerId, link: LinkId, reason: string): void {
+    this.#parts.peerPort.disconnect(peer, link, reason);
+  }
+
   #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#timers.after(delayMs, resolve);
+      this.#parts.timers.after(delayMs, resolve);
     });
   }
 }
 
-interface BulkHooks {
-  readonly keeper: StateKeeper;
-  /** Each call runs in a turn of its own, or in the one that is open. */
-  step(input: ZabInput): void;
-  send(peer: PeerId, link: LinkId, message: PeerMessage): void;
-  fail(error: unknown): void;
-}
-
-interface BulkTransfers {
-  readonly transfers: Transfers;
-  readonly receiver: SnapshotReceiver;
-}
-
-/**
- * Connects the bulk transfers to and from learners with the turns, core and links of a driver.
- *
- * It holds only the wiring: each report of a transfer becomes one input of the core.
- */
-export function bulkTransfers(parts: DriverParts, hooks: BulkHooks): BulkTransfers {
-  const drop = (peer: PeerId, link: LinkId, reason: string): void =>
-    parts.peerPort().disconnect(peer, link, reason);
-  const links = {
-    isUp: (peer: PeerId, link: LinkId) => parts.peerPort().isUp(peer, link),
-    send: hooks.send,
-    queuedBytes: (peer: PeerId, link: LinkId) => parts.peerPort().queuedBytes(peer, link),
-    drop,
-    onSnapshotSent: (peer: PeerId, link: LinkId, zxid: Zxid) =>
-      hooks.step({ kind: 'snapshotSent', peer, link, zxid }),
-    onHistorySent: (peer: PeerId, link: LinkId, through: Zxid) =>
-      hooks.step({ kind: 'historySent', peer, link, through }),
-    isDamaged: () => hooks.keeper.repair.damage !== null,
-    onDamage: (error: DamagedError) => hooks.keeper.repair.onDamage(error),
-    onUnreadable: (base: Zxid, reason: string) => {
-      parts.logger.warn({ base: formatZxid(base), reason }, 'log.unreadable');
-      hooks.step({ kind: 'purged', base });
-    },
-  };
-  const transfers = new Transfers(parts.storage, parts.timers, links, parts.options);
-  const receiver = new SnapshotReceiver(parts.storage, parts.options, {
-    newState: () => parts.newState(),
-    expectedFrom: () => parts.zab.snapshotFrom,
-    acknowledge: (peer, link, index) => hooks.send(peer, link, { kind: 'snapshotAck', index }),
-    onVerified: (zxid, state) => hooks.keeper.onVerified(zxid, state),
-    onMessage: (peer, link, message) => hooks.step({ kind: 'message', peer, link, message }),
-    onRefused: drop,
-    onFatal: hooks.fail,
-  });
-  return { transfers, receiver };
-}
-
-interface ReceiverHooks {
-  /** Tells the sender that the chunks up to this one are durable, or all of them verified. */
-  acknowledge(peer: PeerId, link: LinkId, index: number): void;
-  /** Makes an empty state, for the content of the snapshot. */
-  newState(): ReplicatedState;
-  /** The peer whose snapshot the core waits for; null if it waits for none. */
-  expectedFrom(): PeerId | null;
-  /** The snapshot at `zxid` is verified; `state` has its content. */
+/** Keeps the content of a verified snapshot until the core has it installed: StateKeeper. */
+interface VerifiedStates {
   onVerified(zxid: Zxid, state: ReplicatedState): void;
-  /** Passes on a message that has waited. The order of messages is kept. */
-  onMessage(peer: PeerId, link: LinkId, message: CoreMessage): void;
-  /** The snapshot cannot be used; the link is to be dropped. */
-  onRefused(peer: PeerId, link: LinkId, reason: string): void;
-  /** The disk failed. */
-  onFatal(error: unknown): void;
-}
-
-interface ReceiverLimits {
-  /** Bytes of proposals that may wait behind a snapshot that is still being written. */
-  readonly snapshotWaitingBytesMax: number;
 }
 
 interface Incoming {
@@ -342,29 +258,29 @@ interface Incoming {
  * in use does not change before the installation.
  */
 export class SnapshotReceiver {
-  readonly #storage: Storage;
-  readonly #hooks: ReceiverHooks;
-  readonly #limits: ReceiverLimits;
+  readonly #parts: DriverParts;
+  readonly #driver: DriverActions;
+  readonly #keeper: VerifiedStates;
   #incoming: Incoming | null = null;
   #writes: Promise<void> = Promise.resolve();
 
-  constructor(storage: Storage, limits: ReceiverLimits, hooks: ReceiverHooks) {
-    this.#storage = storage;
-    this.#limits = limits;
-    this.#hooks = hooks;
+  constructor(parts: DriverParts, driver: DriverActions, keeper: VerifiedStates) {
+    this.#parts = parts;
+    this.#driver = driver;
+    this.#keeper = keeper;
   }
 
   /** Resolves when the chunk is durable or no longer wanted; rejects when the disk fails. */
   onChunk(peer: PeerId, link: LinkId, chunk: SnapshotChunk): Promise<void> {
-    if (this.#hooks.expectedFrom() !== peer) {
-      this.#hooks.onRefused(peer, link, 'it sends a snapshot that nobody waits for');
+    if (this.#parts.zab.snapshotFrom !== peer) {
+      this.#drop(peer, link, 'it sends a snapshot that nobody waits for');
       return Promise.resolve();
     }
     const isNew = this.#incoming?.peer !== peer || this.#incoming.link !== link;
     if (isNew && chunk.index === 0) this.#begin(peer, link);
     const incoming = this.#incoming;
     if (incoming?.peer !== peer || incoming.link !== link || chunk.index !== incoming.nextIndex) {
-      this.#hooks.onRefused(peer, link, `snapshot chunk ${chunk.index} out of order`);
+      this.#drop(peer, link, `snapshot chunk ${chunk.index} out of order`);
       return Promise.resolve();
     }
     incoming.nextIndex += 1;
@@ -373,12 +289,12 @@ export class SnapshotReceiver {
     return this.#writes;
   }
 
-  /** Returns true if the message waits behind the snapshot; `onMessage` passes it on later. */
+  /** Returns true if the message waits behind the snapshot; the core gets it later. */
   holds(peer: PeerId, link: LinkId, message: CoreMessage): boolean {
     const incoming = this.#incoming;
     if (incoming?.peer !== peer || incoming.link !== link) {
       if (message.kind !== 'snapshotDone') return false;
-      this.#hooks.onRefused(peer, link, 'it ends a snapshot that it never began');
+      this.#drop(peer, link, 'it ends a snapshot that it never began');
       return true;
     }
     if (message.kind === 'ping' || message.kind === 'vote') return false;
@@ -389,7 +305,7 @@ export class SnapshotReceiver {
     if (incoming.waiting === null) return false;
     incoming.waiting.push(message);
     if (message.kind === 'propose') incoming.waitingBytes += message.batch.bytes.length;
-    if (incoming.waitingBytes > this.#limits.snapshotWaitingBytesMax) {
+    if (incoming.waitingBytes > this.#parts.options.snapshotWaitingBytesMax) {
       this.#refuse(incoming, 'the disk here cannot keep up with the snapshot');
       return true;
     }
@@ -405,7 +321,7 @@ export class SnapshotReceiver {
   }
 
   #begin(peer: PeerId, link: LinkId): void {
-    const sink = this.#writes.then(() => this.#storage.beginSnapshot());
+    const sink = this.#writes.then(() => this.#parts.storage.beginSnapshot());
     this.#writes = sink.then(() => undefined);
     const counts = { nextIndex: 0, pending: 0, waitingBytes: 0, zxid: 0 };
     this.#incoming = { peer, link, sink, ...counts, waiting: null, isChecked: false };
@@ -424,7 +340,7 @@ export class SnapshotReceiver {
     if (this.#incoming !== incoming) return;
     incoming.pending -= 1;
     // The newest chunk may be the last one, which is acknowledged once all are verified.
-    if (chunk.index > 0) this.#hooks.acknowledge(incoming.peer, incoming.link, chunk.index - 1);
+    if (chunk.index > 0) this.#acknowledge(incoming, chunk.index - 1);
     this.#maybeRelease(incoming);
   }
 
@@ -432,13 +348,13 @@ export class SnapshotReceiver {
     if (incoming.pending > 0 || incoming.waiting === null || incoming.isChecked) return;
     incoming.isChecked = true;
     this.#writes = this.#writes.then(() => this.#verify(incoming));
-    this.#writes.catch(this.#hooks.onFatal);
+    this.#writes.catch((error: unknown) => this.#driver.fail(error));
   }
 
   async #verify(incoming: Incoming): Promise<void> {
     const sink = await incoming.sink;
     if (this.#incoming !== incoming) return;
-    const state = this.#hooks.newState();
+    const state = this.#parts.newState();
     try {
       await sink.verify(incoming.zxid, state);
     } catch (error) {
@@ -449,14 +365,25 @@ export class SnapshotReceiver {
     if (this.#incoming !== incoming) return;
     this.#incoming = null;
     const { peer, link, waiting, zxid, nextIndex } = incoming;
-    this.#hooks.onVerified(zxid, state);
-    this.#hooks.acknowledge(peer, link, nextIndex - 1);
-    for (const message of waiting ?? []) this.#hooks.onMessage(peer, link, message);
+    this.#keeper.onVerified(zxid, state);
+    this.#acknowledge(incoming, nextIndex - 1);
+    for (const message of waiting ?? []) {
+      this.#driver.step({ kind: 'message', peer, link, message });
+    }
   }
 
-  /** Asks for the end of the link, which abandons the snapshot. */
+  /** Tells the sender that the chunks up to this one are durable, or all of them verified. */
+  #acknowledge({ peer, link }: Incoming, index: number): void {
+    this.#driver.send(peer, link, { kind: 'snapshotAck', index });
+  }
+
+  /** Drops the link, whose end abandons the snapshot. */
   #refuse(incoming: Incoming, reason: string): void {
-    this.#hooks.onRefused(incoming.peer, incoming.link, reason);
+    this.#drop(incoming.peer, incoming.link, reason);
+  }
+
+  #drop(peer: PeerId, link: LinkId, reason: string): void {
+    this.#parts.peerPort.disconnect(peer, link, reason);
   }
 
   async #abandon(incoming: Incoming): Promise<void> {

@@ -20,7 +20,14 @@ import type { PeerHandler } from '../net/peer-port.js';
 import type { Timers } from '../net/timers.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 
-interface TurnHooks {
+/** Runs actions in turns. */
+export interface TurnRunner {
+  /** Runs `action` in the open turn, or in one of its own. */
+  run(action: () => void): void;
+}
+
+/** What a turn does: the driver. */
+interface TurnHandler {
   onTick(nowMs: number): void;
   /** A tick after which no lease from before counts: the clocks have moved apart by `byMs`. */
   onJump(nowMs: number, byMs: number): void;
@@ -40,10 +47,10 @@ interface TurnHooks {
  */
 const DRIFT = 0.01;
 
-export class Turns {
+export class Turns implements TurnRunner {
   readonly #timers: Timers;
   readonly #tickMs: number;
-  readonly #hooks: TurnHooks;
+  readonly #handler: TurnHandler;
   #nowMs: number;
   #tickedAtMs = Number.NEGATIVE_INFINITY;
   /** How far the wall clock is expected to be ahead of the monotonic one, in ms. */
@@ -55,10 +62,10 @@ export class Turns {
   /** Made once, because there are tens of thousands of turns a second. */
   readonly #endLater = (): void => this.#end();
 
-  constructor(timers: Timers, tickMs: number, hooks: TurnHooks) {
+  constructor(timers: Timers, tickMs: number, handler: TurnHandler) {
     this.#timers = timers;
     this.#tickMs = tickMs;
-    this.#hooks = hooks;
+    this.#handler = handler;
     this.#nowMs = timers.nowMs();
     this.#wallAheadMs = timers.wallMs() - this.#nowMs;
   }
@@ -89,7 +96,6 @@ export class Turns {
     this.#isStopped = true;
   }
 
-  /** Runs `action` in a turn. */
   run(action: () => void): void {
     if (this.#isStopped) return;
     try {
@@ -128,7 +134,7 @@ export class Turns {
     this.#open = false;
     try {
       this.#tickIfLate();
-      this.#hooks.onEnd();
+      this.#handler.onEnd();
     } catch (error) {
       this.#fail(error);
     }
@@ -136,7 +142,7 @@ export class Turns {
 
   #fail(error: unknown): void {
     this.#isStopped = true;
-    this.#hooks.onError(error);
+    this.#handler.onError(error);
   }
 
   /** Ticks before the end of a turn in which the process was suspended. */
@@ -159,21 +165,21 @@ export class Turns {
   #jump(byMs: number): void {
     this.#wallAheadMs += byMs;
     this.#tickedAtMs = this.#nowMs;
-    this.#hooks.onJump(this.#nowMs, byMs);
+    this.#handler.onJump(this.#nowMs, byMs);
   }
 
   #tick(): void {
     const driftMs = DRIFT * this.#tickMs;
     this.#wallAheadMs += Math.min(driftMs, Math.max(-driftMs, this.#jumpMs));
     this.#tickedAtMs = this.#nowMs;
-    this.#hooks.onTick(this.#nowMs);
+    this.#handler.onTick(this.#nowMs);
   }
 
   #scheduleTick(): void {
     const dueMs = this.#timers.nowMs() + this.#tickMs;
     this.#timers.after(this.#tickMs, () => {
       if (this.#isStopped) return;
-      this.#hooks.onLate(Math.max(0, this.#timers.nowMs() - dueMs));
+      this.#handler.onLate(Math.max(0, this.#timers.nowMs() - dueMs));
       this.run(() => {
         if (this.#nowMs > this.#tickedAtMs) this.#tick();
       });

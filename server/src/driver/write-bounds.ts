@@ -49,19 +49,9 @@ export function defaultReserve(totalBytes: number): number {
   return Math.floor(Math.max(small, totalBytes * RESERVE_SHARE_MIN));
 }
 
-type Refusal = Pick<Extract<ZabOutput, { kind: 'refusal' }>, 'isOn' | 'full'>;
+type Refusal = Extract<ZabOutput, { kind: 'refusal' }>;
 
-const NO_REFUSAL: Refusal = { isOn: false, full: [] };
-
-interface DiskSpaceParts {
-  readonly directories: readonly string[];
-  /** The setting; null for the default of each disk. */
-  readonly reserveBytes: number | null;
-  readonly timers: Timers;
-  readonly logger: Logger;
-  /** Absent where nothing is a disk: then none is ever full. */
-  readonly spaceOf: MeasureSpace | undefined;
-}
+const NO_REFUSAL: Refusal = { kind: 'refusal', isOn: false, full: [] };
 
 export class DiskSpace {
   /** The disk of this member that is full; null for none. */
@@ -72,15 +62,31 @@ export class DiskSpace {
   roomBytes: number | null = null;
   /** Writes that this member refused while it led, since its start. */
   refused = 0;
-  readonly #parts: DiskSpaceParts;
+  readonly #directories: readonly string[];
+  readonly #reserveBytes: number | null;
+  readonly #timers: Timers;
+  readonly #logger: Logger;
   #refusal: Refusal = NO_REFUSAL;
   #isNearlyFull = false;
   #timer: Timer | null = null;
   #isStopped = false;
 
-  constructor(parts: DiskSpaceParts) {
-    this.#parts = parts;
-    if (parts.spaceOf !== undefined) void this.#measure(parts.spaceOf);
+  /**
+   * `reserveBytes` is the setting; null for the default of each disk. Without `spaceOf` nothing is
+   * a disk, and none is ever full.
+   */
+  constructor(
+    directories: readonly string[],
+    reserveBytes: number | null,
+    spaceOf: MeasureSpace | undefined,
+    timers: Timers,
+    logger: Logger,
+  ) {
+    this.#directories = directories;
+    this.#reserveBytes = reserveBytes;
+    this.#timers = timers;
+    this.#logger = logger;
+    if (spaceOf !== undefined) void this.#measure(spaceOf);
   }
 
   /** Whether a leader refuses writes that carry data. */
@@ -105,7 +111,7 @@ export class DiskSpace {
     this.refused += refused;
     const { full: members } = this.#refusal;
     const own = this.shortage !== null;
-    this.#parts.logger.warn(
+    this.#logger.warn(
       { refused, own, members },
       'disk.refused: writes that carry data are refused (-125): a disk is full, and members with ' +
         'room are no majority without it',
@@ -119,22 +125,22 @@ export class DiskSpace {
 
   async #measure(spaceOf: MeasureSpace): Promise<void> {
     const spaces: Space[] = [];
-    for (const directory of this.#parts.directories) {
+    for (const directory of this.#directories) {
       const space = await spaceOf(directory);
       if (space !== null) spaces.push(space);
     }
     if (this.#isStopped) return;
     if (spaces.length > 0) this.#judge(spaces);
-    this.#timer = this.#parts.timers.after(MEASURE_MS, () => void this.#measure(spaceOf));
+    this.#timer = this.#timers.after(MEASURE_MS, () => void this.#measure(spaceOf));
   }
 
   #judge(spaces: readonly Space[]): void {
-    const { logger, reserveBytes } = this.#parts;
+    const logger = this.#logger;
     this.freeBytes = Math.min(...spaces.map(({ freeBytes }) => freeBytes));
     const wasFull = this.shortage !== null;
     const factor = wasFull ? RECOVERY : 1;
     const disks = spaces.map(({ freeBytes, totalBytes }) => {
-      const reserve = reserveBytes ?? defaultReserve(totalBytes);
+      const reserve = this.#reserveBytes ?? defaultReserve(totalBytes);
       const warnBytes = Math.max(2 * reserve, totalBytes * NEARLY_FULL_SHARE);
       return { freeBytes, reserveBytes: reserve, warnBytes };
     });
@@ -160,12 +166,11 @@ const LOOK_EVERY_MS = 1000;
 const NEARLY_FULL = 0.8;
 const ROOMY = 0.75;
 
-interface TreeBoundOptions {
+interface TreeBytes {
   /** The setting; null if the members' memories decide. */
   readonly configuredBytes: number | null;
   /** The size that the memory of this member allows. */
   readonly ownBytes: number;
-  readonly disk: Pick<DiskSpace, 'refuses' | 'onRefused'>;
 }
 
 /**
@@ -178,18 +183,20 @@ interface TreeBoundOptions {
  * about refused writes.
  */
 export class TreeBound implements Bound {
-  readonly #options: TreeBoundOptions;
+  readonly #allowed: TreeBytes;
+  readonly #disk: DiskSpace;
   readonly #logger: Logger;
   readonly #others = new Map<PeerId, number>();
   #bytesMax: number;
   #nextLookMs = 0;
   #isNearlyFull = false;
 
-  constructor(options: TreeBoundOptions, logger: Logger) {
-    this.#options = options;
+  constructor(allowed: TreeBytes, disk: DiskSpace, logger: Logger) {
+    this.#allowed = allowed;
+    this.#disk = disk;
     this.#logger = logger;
-    this.#bytesMax = options.configuredBytes ?? options.ownBytes;
-    const { configuredBytes, ownBytes } = options;
+    const { configuredBytes, ownBytes } = allowed;
+    this.#bytesMax = configuredBytes ?? ownBytes;
     if (configuredBytes === null || configuredBytes <= ownBytes) return;
     const facts = { treeBytesMax: configuredBytes, memoryAllows: ownBytes };
     logger.warn(facts, 'tree.bound_beyond_memory: this member may be ended before the bound holds');
@@ -200,7 +207,7 @@ export class TreeBound implements Bound {
   }
 
   get isDiskFull(): boolean {
-    return this.#options.disk.refuses;
+    return this.#disk.refuses;
   }
 
   onConnected(peer: PeerId, { offer }: Hello): void {
@@ -208,7 +215,7 @@ export class TreeBound implements Bound {
     // A hello that does not state its bound bounds nothing.
     if (bytes === 0) this.#others.delete(peer);
     else this.#others.set(peer, bytes);
-    const { configuredBytes, ownBytes } = this.#options;
+    const { configuredBytes, ownBytes } = this.#allowed;
     const before = this.#bytesMax;
     this.#bytesMax = configuredBytes ?? Math.min(ownBytes, ...this.#others.values());
     if (this.#bytesMax === before) return;
@@ -232,7 +239,7 @@ export class TreeBound implements Bound {
 
   /** Logs refused writes. Called at most once a second. */
   onRefused({ count, forDisk, bytes, bytesMax }: TreeRefusals): void {
-    if (forDisk > 0) this.#options.disk.onRefused(forDisk);
+    if (forDisk > 0) this.#disk.onRefused(forDisk);
     if (count === 0) return;
     const refused = { refused: count, bytes, bytesMax };
     this.#logger.warn(refused, 'tree.full: writes that add data are refused (-125)');

@@ -26,7 +26,7 @@ function useMembers() {
       timers.defer(() => (peer === 1 ? one : two)?.questions.onMessage(id, message));
     };
     const port = { sendTo, reaches: () => true };
-    const questions = new PeerQuestions(timers, () => port, { run: (action) => action() });
+    const questions = new PeerQuestions(timers, port, { run: (action) => action() });
     const ring = new EventRing(() => timers.wallMs());
     questions.answerWith(memberAnswers(Object.create(null) as AnsweringMember, ring));
     return { questions, ring };

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { EnsembleLevel } from '../driver/ensemble-level.js';
+import type { DriverParts } from '../driver/parts.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 
 it('the compiler refuses each field with a key that every line has already', () => {
@@ -31,7 +32,8 @@ it.each([
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(line) });
   const storage = { raiseLevel: () => undefined };
-  log(new EnsembleLevel({ max: 2, agreed: 2, others: [2] }, { logger, storage }));
+  const options = { levels: { max: 2, agreed: 2, others: [2] } };
+  log(new EnsembleLevel({ options, logger, storage } as unknown as DriverParts));
   const [line = ''] = lines;
   expect(JSON.parse(line)).toMatchObject({ level: 30, msg: event });
   expect(line.match(/"level":/g)).toHaveLength(1);

@@ -1,6 +1,6 @@
 /**
- * What a member may use of memory and of open files: the limits of this process, and how they are
- * split among the parts of the member. Computed once at the start.
+ * The budgets of a member for memory and open files: the limits of this process, split among its
+ * parts. Computed once at the start.
  *
  * On a machine with much memory every part has its ceiling, the bound that was measured to be
  * enough. On a small one each has its share of the limit: the shares, together with what a process
@@ -11,7 +11,10 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.js';
 import { OperatorError } from '../config/operator-error.js';
+import type { Tuning } from '../config/tuning.js';
 
 export interface MemoryBudget {
   /** What the replicated tree may take by its own estimate (`tree.bytes`). */
@@ -99,6 +102,36 @@ export function memoryBudgetOf(limit: MemoryLimit): MemoryBudget {
     inputBytesMax: bytesOf(PARTS.inputBytesMax),
     outputBytesMax: bytesOf(PARTS.outputBytesMax),
   };
+}
+
+/**
+ * Memory budget: the tuning file's value, else the system limit, split among the parts; what the
+ * operator has set for a part replaces its share. Also logs it.
+ */
+export function budgetOf(
+  config: Config,
+  tuning: Tuning | undefined,
+  system: MemoryLimit,
+  logger: Logger,
+): MemoryBudget {
+  const told = tuning?.memoryBytes;
+  const memory: MemoryLimit =
+    told === undefined ? system : { ...system, bytes: told, source: 'setting' };
+  const shares = memoryBudgetOf(memory);
+  const budget = {
+    ...shares,
+    inputBytesMax: config.inputBytesMax ?? shares.inputBytesMax,
+    outputBytesMax: config.outputBytesMax ?? shares.outputBytesMax,
+  };
+  logger.info({ ...memory, ...budget }, 'memory.budget');
+  const { bytes, heapBytes } = memory;
+  if (heapBytes > bytes) {
+    logger.warn(
+      { bytes, heapBytes },
+      'memory.heap_beyond_limit: V8 may use more than the process; set --max-old-space-size',
+    );
+  }
+  return budget;
 }
 
 export interface MemoryLimit {

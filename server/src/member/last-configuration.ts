@@ -1,12 +1,13 @@
 /**
- * What a data directory last served with, and what a changed file may do about it.
+ * Compares the config file with the settings that a data directory last served with, and plans how
+ * the member starts if the list of servers or `peerTimeoutMs` has changed.
  *
  * A quorum of one list of members need not meet a quorum of another, so a member whose file has
  * another list keeps the former one, durably and before it says anything, and counts a majority of
  * both until a leader has its quorum by both. Members of unequal files refuse each other, so that
- * quorum has the new file. With a shorter peerTimeoutMs it takes no part in elections until nobody
- * serves by the longer one any more: a leader serves for H after its quorum last answered, its
- * followers for H after that, and none of that quorum answers it once it was started anew.
+ * quorum has the new file. With a shorter peerTimeoutMs it takes no part in elections until no
+ * member serves by the longer one any more: a leader serves for H after its quorum last answered,
+ * its followers for H after that, and none of that quorum answers it once it was started again.
  */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
@@ -57,7 +58,7 @@ export async function beginServing(
 /** Throws OperatorError for a list that can never be served with here. */
 export function planServing(
   found: { readonly servedWith: ServedWith | null; readonly ensembleId: string },
-  config: Pick<Config, 'servers' | 'peerTimeoutMs'>,
+  config: Config,
 ): ServingPlan {
   const { peerTimeoutMs } = config;
   const list = config.servers.map(({ id }) => id).sort((a, b) => a - b);

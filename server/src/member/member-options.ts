@@ -1,11 +1,10 @@
 /**
- * How a member is started, and the options of its core, ports and driver, translated from its
- * configuration and disk.
+ * Translates a member's configuration and disk into the options of its core, pipeline, ports and
+ * driver.
  *
  * Owns the defaults that no configuration sets, the limits that follow from others, and the
  * settings that members compare. Starts and reads nothing.
  */
-
 import { createHash } from 'node:crypto';
 import {
   assert,
@@ -30,6 +29,8 @@ import {
 } from '../config/config.js';
 import { checkpointTuning, type Tuning } from '../config/tuning.js';
 import { RELEASE } from '../config/version.js';
+import type { Counters } from '../driver/counters.js';
+import type { DriverOptions } from '../driver/parts.js';
 import { SCRUB_BYTES_PER_SECOND, SCRUB_REST_MS } from '../driver/scrub.js';
 import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from '../net/client-port.js';
 import { FourLetterWhitelist } from '../net/four-letter/words.js';
@@ -38,13 +39,16 @@ import type { OwnVersions, SharedSettings } from '../net/peer-hello.js';
 import { PEER_PORT_DEFAULTS } from '../net/peer-port.js';
 import type { Address } from '../net/transport.js';
 import { IDENTITY_BYTES_MAX } from '../pipeline/identities.js';
-import { EPHEMERALS_PER_PART_MAX } from '../pipeline/session-ends.js';
+import type { PipelineOptions } from '../pipeline/options.js';
+import { EPHEMERALS_PER_PART_MAX } from '../pipeline/request-preparer.js';
 import { LEVEL_MAX } from '../state/level.js';
-import type { Recovered } from '../storage/index.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { Recovered, Storage } from '../storage/index.js';
 import type { ZabOptions, ZabStart } from '../zab/index.js';
 import type { FileBudget, MemoryBudget } from './budgets.js';
 import type { ServingPlan } from './last-configuration.js';
 import { aclSchemesOf, rootAclOf } from './root-acl.js';
+import type { Surroundings } from './surroundings.js';
 
 export interface MemberOptions {
   /** Which of the config's servers this is. */
@@ -53,6 +57,23 @@ export interface MemberOptions {
   /** Whether a quorum may found an ensemble although not every configured member is reachable. */
   readonly found: boolean;
   readonly tuning?: Tuning;
+}
+
+/** A member that is being put together: its configuration, its world, and what its disk has. */
+export interface OpenedMember {
+  readonly config: Config;
+  readonly self: ServerAddress;
+  readonly options: MemberOptions;
+  readonly surroundings: Surroundings;
+  readonly storage: Storage;
+  /** The name of this process: see `StartOf`. */
+  readonly instance: string;
+  readonly recovered: Recovered;
+  readonly plan: ServingPlan;
+  readonly budget: MemoryBudget;
+  readonly files: FileBudget;
+  newState(): ReplicatedState;
+  readonly counters: Counters;
 }
 
 /** Votes settle for this long when not all reachable voters agree, ms. */
@@ -77,11 +98,10 @@ const CONTAINERS_PER_MINUTE = 10_000;
 /** More than well-kept clocks differ by, and less than an error that a person would overlook. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
+/** Draws the id and the identity that the member has if it founds an ensemble, or leads. */
 export function zabOptions(
-  config: Config,
-  options: MemberOptions,
-  given: Pick<ServingPlan, 'former' | 'abstainMs'> &
-    Pick<ZabOptions, 'windowBytesMax' | 'learnerWindowBytesMax' | 'newEnsembleId' | 'newIdentity'>,
+  { config, options, surroundings, budget, plan }: OpenedMember,
+  limits: DerivedLimits,
 ): ZabOptions {
   return {
     id: options.id,
@@ -93,13 +113,44 @@ export function zabOptions(
     syncTimeoutMs: config.syncLimit * config.tickTimeMs,
     chunkBytesMax: options.tuning?.chunkBytes ?? CHUNK_BYTES,
     deliveryBytesMax: options.tuning?.deliveryBytes ?? DELIVERY_BYTES,
-    windowBytesMax: given.windowBytesMax,
-    learnerWindowBytesMax: given.learnerWindowBytesMax,
-    newEnsembleId: given.newEnsembleId,
-    newIdentity: given.newIdentity,
+    windowBytesMax: limits.windowBytesMax,
+    learnerWindowBytesMax: budget.learnerWindowBytesMax,
+    newEnsembleId: surroundings.uuid(),
+    // 0 says that an identity is not known.
+    newIdentity: Math.max(1, randomNumber(surroundings)),
     foundWithQuorum: options.found,
-    formerMembers: given.former,
-    abstainMs: given.abstainMs,
+    formerMembers: plan.former,
+    abstainMs: plan.abstainMs,
+  };
+}
+
+/** Random in [0, 2^48): no number of an earlier run of this member comes again. */
+function randomNumber({ randomBytes }: Surroundings): number {
+  return randomBytes(6).reduce((number, byte) => number * 256 + byte, 0);
+}
+
+export function pipelineOptions(
+  { config, self, surroundings, budget }: OpenedMember,
+  limits: DerivedLimits,
+): PipelineOptions {
+  return {
+    id: self.id,
+    minSessionTimeoutMs: config.minSessionTimeoutMs,
+    maxSessionTimeoutMs: config.maxSessionTimeoutMs,
+    outstandingMax: config.globalOutstandingLimit,
+    outstandingBytesMax: limits.outstandingBytesMax,
+    leftSessionsMax: LEFT_SESSIONS_MAX,
+    watchLimits: { watcherBytesMax: budget.watcherBytesMax, bytesMax: budget.watchBytesMax },
+    firstRequest: randomNumber(surroundings),
+    skipAcl: config.skipACL,
+    admission: new Set(config.enforceAuth),
+    superIdentities: new Set(config.superIdentities),
+    multiOpsMax: config.multiOpsMax,
+    superDigest: config.superDigest,
+    digestAlgs: config.digestAlgs,
+    requestsPerSecondMax: config.requestsPerSecondMax,
+    localSessions: config.localSessions,
+    tickMs: config.peerHeartbeatMs / 2,
   };
 }
 
@@ -116,14 +167,8 @@ function levelsOf({ holdLevel }: Config, { tuning }: MemberOptions) {
 }
 
 export function peerPortOptions(
-  config: Config,
-  options: MemberOptions,
-  given: {
-    readonly limits: DerivedLimits;
-    readonly files: FileBudget;
-    readonly instance: string;
-    readonly budget: MemoryBudget;
-  },
+  { config, options, files, instance, budget }: OpenedMember,
+  limits: DerivedLimits,
 ) {
   const peers = new Map<PeerId, Address>();
   let address: ListenAddress | null = null;
@@ -135,29 +180,23 @@ export function peerPortOptions(
   assert(address !== null, `no server in the config has id ${options.id}`);
   return {
     ...PEER_PORT_DEFAULTS,
-    unprovenMax: given.files.peerStrangersMax,
-    frameBytesMax: given.limits.peerFrameBytesMax,
-    queueBytesMax: given.limits.peerQueueBytesMax,
+    unprovenMax: files.peerStrangersMax,
+    frameBytesMax: limits.peerFrameBytesMax,
+    queueBytesMax: limits.peerQueueBytesMax,
     id: options.id,
-    instance: given.instance,
+    instance,
     address,
     peers,
     peerTimeoutMs: config.peerTimeoutMs,
-    versions: { ...versionsOf(config, options), treeBytes: given.budget.treeBytesMax },
+    versions: { ...versionsOf(config, options), treeBytes: budget.treeBytesMax },
     shared: sharedSettings(config),
   };
 }
 
 /** The ways in which other members may connect, and what they prove themselves by. */
-export function peerSecurity(
-  { peerAuth, servers }: Pick<Config, 'peerAuth' | 'servers'>,
-  given: {
-    readonly peerSecrets?: () => readonly Uint8Array[];
-    readonly randomBytes: (count: number) => Uint8Array;
-    readonly peerTls?: PeerSecurity['tls'];
-  },
-): PeerSecurity {
-  const { peerSecrets: secrets = () => [], peerTls = null, randomBytes } = given;
+export function peerSecurity({ config, surroundings }: OpenedMember): PeerSecurity {
+  const { peerAuth, servers } = config;
+  const { peerSecrets: secrets = () => [], peerTls = null, randomBytes } = surroundings;
   const parts = { secrets, randomBytes, tls: peerTls };
   if (peerAuth === null || peerAuth === 'none') return { ...parts, ways: ['none'] };
   const { secretFile, tls, required } = peerAuth;
@@ -197,10 +236,11 @@ function clockToleranceOf(config: Config, { tuning }: MemberOptions): number {
 }
 
 export function driverOptions(
-  config: Config,
-  options: MemberOptions,
-  { membership, budget }: { readonly membership: string; readonly budget: MemoryBudget },
-) {
+  { config, options, budget }: OpenedMember,
+  membership: string,
+): DriverOptions {
+  const { levelMax, levelAgreed } = levelsOf(config, options);
+  const leaseSlackMs = 2 * config.peerTimeoutMs;
   return {
     id: options.id,
     members: config.servers.length,
@@ -223,7 +263,9 @@ export function driverOptions(
       ...checkpointTuning(options.tuning),
       firstPart: firstPartsOf(config.servers, options.id).checkpoint,
     },
-    writeRules: {
+    leader: {
+      leaseSlackMs,
+      ephemeralsPerPartMax: options.tuning?.ephemeralsPerPart ?? EPHEMERALS_PER_PART_MAX,
       skipAcl: config.skipACL,
       extendedTypes: config.extendedTypes,
       aclSchemes: aclSchemesOf(config),
@@ -232,19 +274,18 @@ export function driverOptions(
       multiOpsMax: config.multiOpsMax,
       pathDepthMax: config.pathDepthMax,
       reconfigEnabled: config.reconfigEnabled,
+      reaper: {
+        intervalMs: options.tuning?.containerCheckMs ?? CONTAINER_CHECK_MS,
+        perMinuteMax: CONTAINERS_PER_MINUTE,
+        neverUsedMs: config.neverUsedContainersMs,
+      },
     },
     rootAcl: rootAclOf(config),
     levels: {
-      max: levelsOf(config, options).levelMax,
-      agreed: levelsOf(config, options).levelAgreed,
+      max: levelMax,
+      agreed: levelAgreed,
       others: config.servers.map(({ id }) => id).filter((id) => id !== options.id),
     },
-    reaper: {
-      intervalMs: options.tuning?.containerCheckMs ?? CONTAINER_CHECK_MS,
-      perMinuteMax: CONTAINERS_PER_MINUTE,
-      neverUsedMs: config.neverUsedContainersMs,
-    },
-    ephemeralsPerPartMax: options.tuning?.ephemeralsPerPart ?? EPHEMERALS_PER_PART_MAX,
     membership,
     readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };
@@ -262,17 +303,10 @@ export function membershipOf(config: Config): string {
   return [...lines, 'version=0'].join('\n');
 }
 
-/** What the client port needs besides the configuration, derived or measured. */
-interface ClientPortFacts {
-  readonly self: ServerAddress;
-  readonly options: MemberOptions;
-  readonly budget: Pick<MemoryBudget, 'outputBytesMax'>;
-  readonly files: FileBudget;
-  readonly limits: DerivedLimits;
-}
-
-export function clientPortOptions(config: Config, facts: ClientPortFacts): ClientPortOptions {
-  const { self, options, budget, files, limits } = facts;
+export function clientPortOptions(
+  { config, self, options, budget, files }: OpenedMember,
+  limits: DerivedLimits,
+): ClientPortOptions {
   return {
     ...CLIENT_PORT_DEFAULTS,
     inputBytesMax: limits.heldInputBytesMax,
@@ -323,7 +357,7 @@ const OUTSTANDING_BYTES = 12 << 20;
  * tree's estimate they take 8 MB on each member. A hundred clients a second that never close their
  * sessions of 40 s leave 4,000.
  */
-export const LEFT_SESSIONS_MAX = 10_000;
+const LEFT_SESSIONS_MAX = 10_000;
 
 /**
  * All members write the same log. So that they do not all take a checkpoint, or begin a new log
@@ -353,8 +387,7 @@ export interface DerivedLimits {
  * Limits that follow from others, so that what is admitted always fits all that is behind it.
  *
  * A client's frame becomes a request to the leader, a transaction in peer messages and log records,
- * and a znode record in checkpoints and snapshots. All sizes are in bytes. Called where a member is
- * put together (member-parts.ts).
+ * and a znode record in checkpoints and snapshots. All sizes are in bytes.
  */
 export function derivedLimits(given: {
   readonly frameBytesMax: number;
@@ -391,7 +424,7 @@ export function derivedLimits(given: {
  *
  * To add a setting, add a line. It belongs here if a quorum, a lease, or the outcome of a
  * transaction depends on it. A member of a release that does not name it is not compared in it.
- * Never a secret: whoever reaches the port for members is told.
+ * Never a secret: any host that reaches the port for members can read it.
  *
  * Their order is that of the sentence in which a refusal names them.
  */
@@ -426,7 +459,7 @@ function serversText({ servers }: Config): string {
   return sorted.map(({ id, host }) => `${id}=${host}`).join(' ');
 }
 
-/** Two texts are equal if and only if what this makes of them is. */
+/** Cuts a long text. Distinct texts stay distinct. */
 function shortened(text: string): string {
   if (text.length <= SHARED_CHARACTERS_MAX) return text;
   const digest = createHash('sha256').update(text).digest('hex');

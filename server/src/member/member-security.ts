@@ -1,6 +1,6 @@
 /**
- * What a member needs to prove who it is, and to judge clients and other members: certificates,
- * secrets and users from the files that its config names.
+ * The certificates, secrets and users from the files that the config names, by which a member
+ * proves its identity and checks those of clients and other members.
  *
  * Everything that is wrong with these files is found when it is made, before the member does
  * anything. From `start` on, the files are followed while they change.
@@ -8,15 +8,15 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
-import { systemTimers } from '../net/timers.js';
+import { systemTimers, type Timers } from '../net/timers.js';
 import { ClientTls, PeerTls } from '../net/watched-tls.js';
 import { DigestMd5Server, readSaslUsers } from '../security/digest-md5.js';
 import { LoginDelays } from '../security/login-delays.js';
 import { isScryptEntry, PasswordHashes } from '../security/password-hashes.js';
 import { watchedPeerSecrets } from '../security/peer-secrets.js';
+import type { SaslServer } from '../security/sasl.js';
 import { WatchedFiles } from '../security/watched-files.js';
 import { rootAclOf } from './root-acl.js';
-import type { Surroundings } from './surroundings.js';
 
 interface Followed {
   start(): void;
@@ -24,11 +24,17 @@ interface Followed {
 }
 
 export class MemberSecurity {
-  readonly surroundings: Pick<Surroundings, 'clientTls' | 'peerTls' | 'peerSecrets' | 'sasl'>;
-  /** Shared by all ports at which somebody logs in. */
+  /** Undefined where clients connect in plain text. */
+  readonly clientTls: ClientTls | undefined;
+  /** Null where members have no TLS. */
+  readonly peerTls: PeerTls | null;
+  /** Undefined where clients do not authenticate by SASL. */
+  readonly sasl: SaslServer | undefined;
+  /** Shared by all ports that accept logins. */
   readonly logins: LoginDelays;
   /** Those of the config file that are hashed by scrypt; shared likewise. */
   readonly passwords: PasswordHashes;
+  readonly #secrets: WatchedFiles<readonly Uint8Array[]> | null;
   readonly #rateLimited: RateLimitedLog;
   readonly #followed: readonly Followed[];
 
@@ -46,22 +52,20 @@ export class MemberSecurity {
     this.passwords = new PasswordHashes(entries.map(({ entry }) => entry));
     const fast = entries.filter(({ entry }) => !isScryptEntry(entry)).map(({ setting }) => setting);
     if (fast.length > 0) logger.warn({ settings: [...new Set(fast)] }, 'config.fast_digests');
-    // Nobody dials a member that is alone.
+    // No other member dials one that is alone.
     const peers = peerAuth === 'none' || servers.length === 1 ? null : peerAuth;
     const { secretFile, tls: peerSettings } = peers ?? {};
-    const secrets = secretFile === undefined ? null : watchedPeerSecrets(secretFile, to);
-    const peerTls =
-      peerSettings === undefined ? null : new PeerTls(peerSettings, logger, to.timers);
-    const clientTls = tls === null ? null : new ClientTls(tls, logger, to.timers);
+    this.#secrets = secretFile === undefined ? null : watchedPeerSecrets(secretFile, to);
+    this.peerTls = peerSettings === undefined ? null : new PeerTls(peerSettings, logger, to.timers);
+    this.clientTls = tls === null ? undefined : new ClientTls(tls, logger, to.timers);
     const users = sasl === null ? null : watchedUsers(sasl.usersFile, to);
-    this.#followed = [secrets, peerTls, clientTls, users].filter((one) => one !== null);
-    this.surroundings = {
-      peerTls,
-      ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
-      ...(clientTls === null ? {} : { clientTls }),
-      ...(users === null ? {} : { sasl: new DigestMd5Server((user) => users.current.get(user)) }),
-    };
+    this.sasl = users === null ? undefined : new DigestMd5Server((user) => users.current.get(user));
+    const followed = [this.#secrets, this.peerTls, this.clientTls ?? null, users];
+    this.#followed = followed.filter((one) => one !== null);
   }
+
+  /** By these members authenticate each other; they are read at each new link. */
+  readonly peerSecrets = (): readonly Uint8Array[] => this.#secrets?.current ?? [];
 
   start(): void {
     for (const one of this.#followed) one.start();
@@ -73,9 +77,10 @@ export class MemberSecurity {
   }
 }
 
-type Watch = Pick<ConstructorParameters<typeof WatchedFiles>[0], 'logger' | 'timers'>;
-
-function watchedUsers(path: string, to: Watch): WatchedFiles<ReadonlyMap<string, string>> {
+function watchedUsers(
+  path: string,
+  to: { readonly logger: Logger; readonly timers: Timers },
+): WatchedFiles<ReadonlyMap<string, string>> {
   return new WatchedFiles({ name: 'sasl', paths: [path], load: () => readSaslUsers(path), ...to });
 }
 

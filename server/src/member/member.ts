@@ -7,22 +7,29 @@
 import { assert, formatZxid, type Identity } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { type Config, memberDirectories } from '../config/config.js';
+import { digestOf } from '../config/digest-of.js';
 import { storageTuning } from '../config/tuning.js';
 import { VERSION } from '../config/version.js';
+import { BackupSchedule } from '../driver/backup-schedule.js';
 import { Counters } from '../driver/counters.js';
 import { Driver } from '../driver/driver.js';
 import { KnownStarts } from '../driver/known-starts.js';
 import { type EndOutcome, memberAnswers } from '../driver/member-answers.js';
 import { MemberStatus } from '../driver/member-status.js';
 import { OpenRoot } from '../driver/open-root.js';
+import type { DriverParts } from '../driver/parts.js';
 import type { Asked } from '../driver/peer-questions.js';
+import { DiskSpace, TreeBound } from '../driver/write-bounds.js';
+import type { SummaryView } from '../measures/summary.js';
 import { ClientPort } from '../net/client-port.js';
 import { summariesOf } from '../net/figures.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { type InnerClient, InnerStream } from '../net/inner-stream.js';
-import type { PeerPort } from '../net/peer-port.js';
-import type { Timers } from '../net/timers.js';
+import { PeerPort } from '../net/peer-port.js';
+import { ServerStats } from '../net/server-stats.js';
+import type { Timer, Timers } from '../net/timers.js';
 import type { HotReport } from '../pipeline/hot-requests.js';
+import { Pipeline } from '../pipeline/pipeline.js';
 import { atMost } from '../state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from '../state/memory/path-hash.js';
 import { ReplicatedState } from '../state/replicated-state.js';
@@ -30,30 +37,30 @@ import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
 import { type BackupSource, openBackup } from '../storage/backup-source.js';
 import { type Recovered, Storage } from '../storage/index.js';
-import { fileBudgetOf } from './budgets.js';
+import { Zab } from '../zab/index.js';
+import { AMPLE_MEMORY, budgetOf, fileBudgetOf } from './budgets.js';
 import { DiskUsage } from './disk-measures.js';
 import { beginServing } from './last-configuration.js';
 import {
   clientPortOptions,
+  type DerivedLimits,
+  derivedLimits,
   driverOptions,
   firstPartsOf,
   type MemberOptions,
   membershipOf,
+  type OpenedMember,
+  peerPortOptions,
+  peerSecurity,
+  pipelineOptions,
+  zabOptions,
+  zabStart,
 } from './member-options.js';
-import {
-  backupScheduleOf,
-  budgetOf,
-  limitsOf,
-  type MemberParts,
-  newPeerPort,
-  newPipeline,
-  newZab,
-  SummaryWindows,
-  statsOf,
-  writeBoundsOf,
-} from './member-parts.js';
 import { rootAclOf } from './root-acl.js';
 import type { Surroundings } from './surroundings.js';
+
+const MINUTE_MS = 60_000;
+const WINDOW_MS = 5 * MINUTE_MS;
 
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
@@ -81,7 +88,7 @@ export class Member {
     const self = config.servers.find((server) => server.id === options.id);
     assert(self !== undefined, `no server in the config has id ${options.id}`);
     const { tuning, logger } = options;
-    const budget = budgetOf(config, options, surroundings.memory);
+    const budget = budgetOf(config, tuning, surroundings.memory ?? AMPLE_MEMORY, logger);
     const { files = fileBudgetOf(Number.POSITIVE_INFINITY, config.servers.length) } = surroundings;
     logger.info({ ...files }, 'files.budget');
     // Each state has a secret key of its own for the hash of paths. Paths that a client found to
@@ -115,19 +122,21 @@ export class Member {
     logRecovery(logger, recovered);
     const plan = await beginServing(storage, recovered, { config, logger });
     surroundings.observer?.onRecovered(recovered);
-    const own = {
-      surroundings,
-      storage,
-      instance,
-      recovered,
-      plan,
-      budget,
-      files,
-      newState,
-      counters,
-    };
     const member = new Member(
-      { config, self, options, ...own },
+      {
+        config,
+        self,
+        options,
+        surroundings,
+        storage,
+        instance,
+        recovered,
+        plan,
+        budget,
+        files,
+        newState,
+        counters,
+      },
       recovered.damaged === null ? state : newState(),
     );
     const { events = null } = surroundings;
@@ -135,9 +144,10 @@ export class Member {
     return member;
   }
 
-  private constructor(parts: MemberParts, state: ReplicatedState) {
-    const { config, self, options, storage, instance, surroundings, budget, counters } = parts;
-    const { transport, timers } = surroundings;
+  private constructor(opened: OpenedMember, state: ReplicatedState) {
+    const { config, self, options, storage, instance, surroundings, budget, counters } = opened;
+    const { timers } = surroundings;
+    const { logger } = options;
     this.closed = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -146,71 +156,68 @@ export class Member {
     this.#timers = timers;
     const membership = membershipOf(config);
     state.setConfigNode(membership);
-    const limits = limitsOf(parts);
-    const zab = newZab(parts, limits);
-    const bounds = writeBoundsOf(parts);
-    const open = () => this.openBackup();
-    const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
-    const pipeline = newPipeline(parts, state, limits);
+    const windowBytes = options.tuning?.windowBytes;
+    const members = config.servers.length;
+    const limits = derivedLimits({ ...config, ...budget, members, windowBytes });
+    const zab = new Zab(zabOptions(opened, limits), zabStart(opened.recovered));
     const directories = memberDirectories(config, self.id);
+    const diskSpace = newDiskSpace(opened, directories);
+    const treeBytes = { configuredBytes: config.treeBytesMax, ownBytes: budget.treeBytesMax };
+    const treeBound = new TreeBound(treeBytes, diskSpace, logger);
+    const backups = newBackupSchedule(opened, this);
+    const pipeline = newPipeline(opened, state, limits);
     const starts = new KnownStarts(storage.starts, instance);
-    this.#driver = new Driver({
-      options: driverOptions(config, options, { membership, budget }),
+    this.#clientPort = new ClientPort({
+      options: clientPortOptions(opened, limits),
+      transport: surroundings.transport,
+      timers,
+      logger,
+      stats: statsOf(surroundings),
+      audit: surroundings.audit,
+      tls: surroundings.clientTls,
+    });
+    this.#peerPort = new PeerPort({
+      ...peerPortOptions(opened, limits),
+      transport: surroundings.transport,
+      timers,
+      random: () => surroundings.random(),
+      logger,
+      security: peerSecurity(opened),
+      starts,
+      identity: () => ({
+        ensembleId: zab.ensembleId,
+        founded: zab.founded,
+        level: this.state.level,
+      }),
+    });
+    const parts: DriverParts = {
+      options: driverOptions(opened, membership),
       zab,
       storage,
       state,
       pipeline,
       counters,
-      ...bounds,
+      diskSpace,
+      treeBound,
       backups,
       timers,
       starts,
-      openRoot: new OpenRoot(rootAclOf(config), options.logger),
-      newState: parts.newState,
-      logger: options.logger,
+      openRoot: new OpenRoot(rootAclOf(config), logger),
+      newState: opened.newState,
+      logger,
       random16: () => surroundings.randomBytes(16),
-      clientPort: () => this.#clientPort,
-      peerPort: () => this.#peerPort,
+      clientPort: this.#clientPort,
+      peerPort: this.#peerPort,
       observer: surroundings.observer ?? null,
       keepAside: (name, lines, filesMax) =>
         surroundings.keepAside(directories.data, name, lines, filesMax),
       onFatal: (error) => this.#fail(error),
-    });
+    };
+    this.#driver = new Driver(parts);
     const disk = new DiskUsage(timers, directories, surroundings.directoryBytes);
-    this.status = new MemberStatus({
-      config,
-      self,
-      membership,
-      driver: this.#driver,
-      pipeline,
-      zab,
-      counters,
-      ...bounds,
-      backups,
-      nowMs: () => timers.nowMs(),
-      diskBytes: () => disk,
-    });
-    this.#clientPort = new ClientPort({
-      options: clientPortOptions(config, { ...parts, limits }),
-      transport,
-      timers,
-      logger: options.logger,
-      stats: statsOf(surroundings),
-      audit: surroundings.audit,
-      view: this.status,
-      handler: this.#driver.clients,
-      tls: surroundings.clientTls,
-    });
+    this.status = new MemberStatus(config, self, parts, this.#driver, disk);
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
-    this.#periodic = [disk, bounds.diskSpace, backups, windows];
-    this.#peerPort = newPeerPort(parts, limits, {
-      starts,
-      handler: this.#driver.peers,
-      identity: () => {
-        const { level } = this.state;
-        return { ensembleId: zab.ensembleId, founded: zab.founded, level };
-      },
-    });
+    this.#periodic = [disk, diskSpace, backups, windows];
   }
 
   /** What the HTTP ports and other members are shown of this member. */
@@ -270,8 +277,8 @@ export class Member {
   /** Opens the ports and takes part; throws ListenError, and is closed then. */
   async listen(): Promise<void> {
     try {
-      await this.#clientPort.listen();
-      await this.#peerPort.listen();
+      await this.#clientPort.listen(this.#driver.clients, this.status);
+      await this.#peerPort.listen(this.#driver.peers);
     } catch (error) {
       await this.close();
       throw error;
@@ -289,6 +296,10 @@ export class Member {
     return this.#driver.keeper.state;
   }
 
+  get treeBytes(): number {
+    return this.state.bytes;
+  }
+
   /** Whether this member has applied the beginning of the session and not yet its end. */
   knowsSession(session: SessionId): boolean {
     return this.#driver.keeper.state.sessions.has(session);
@@ -301,7 +312,7 @@ export class Member {
   expireSession(session: SessionId): EndOutcome {
     const { leaderService } = this.#driver;
     if (leaderService === null) return 'notLeading';
-    return leaderService.preparer.endLease(session) ? 'ended' : 'alreadyEnding';
+    return leaderService.preparer.leases.end(session) ? 'ended' : 'alreadyEnding';
   }
 
   /** Ends the member with this error, because it cannot do what it must. */
@@ -352,9 +363,53 @@ export class Member {
   }
 }
 
-/**
- * What a member says of its disk when it starts: one line, and one more for what is wrong with it.
- */
+function newPipeline(
+  opened: OpenedMember,
+  state: ReplicatedState,
+  limits: DerivedLimits,
+): Pipeline {
+  const { config, surroundings } = opened;
+  return new Pipeline({
+    state,
+    options: pipelineOptions(opened, limits),
+    digestOf,
+    random16: () => surroundings.randomBytes(16),
+    sasl: surroundings.sasl ?? null,
+    logins: surroundings.logins,
+    superPassword: surroundings.passwords?.judgeOf(config.superDigest) ?? null,
+    audit: surroundings.audit ?? null,
+  });
+}
+
+/** Measures the disks until it is stopped. */
+function newDiskSpace(
+  { config, options, surroundings }: OpenedMember,
+  { data, log }: { readonly data: string; readonly log: string },
+): DiskSpace {
+  const { spaceOf, timers } = surroundings;
+  const directories = [...new Set([data, log])];
+  return new DiskSpace(directories, config.diskReserveBytes, spaceOf, timers, options.logger);
+}
+
+function newBackupSchedule(
+  { config, self, options, surroundings }: OpenedMember,
+  member: Member,
+): BackupSchedule {
+  const { backupTaker = null, timers } = surroundings;
+  const plan = {
+    id: self.id,
+    members: config.servers.map(({ id }) => id),
+    everyMs: config.backupEveryMinutes * MINUTE_MS,
+  };
+  return new BackupSchedule(plan, member, backupTaker, timers, options.logger);
+}
+
+function statsOf({ clientTls, peerTls, audit }: Surroundings): ServerStats {
+  const tls = { tls: clientTls?.figures, peerTls: peerTls?.figures };
+  return new ServerStats({ ...tls, audit: audit?.figures });
+}
+
+/** Logs what was recovered from the disk: one line, and one more for each thing that is wrong. */
 function logRecovery(logger: Logger, recovered: Recovered): void {
   const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
   const facts = {
@@ -383,4 +438,24 @@ function logRecovery(logger: Logger, recovered: Recovered): void {
     { damage: recovered.damaged },
     'server.damaged: this member does not vote and waits for a snapshot from a leader',
   );
+}
+
+/**
+ * Starts a new window of all of a member's summaries every 5 minutes, so that their percentiles
+ * cover the last 5 to 10 minutes, about as ZooKeeper's do.
+ */
+class SummaryWindows {
+  #timer: Timer;
+
+  constructor(timers: Timers, summaries: () => Iterable<readonly [name: string, SummaryView]>) {
+    const next = (): void => {
+      for (const [, summary] of summaries()) summary.nextWindow();
+      this.#timer = timers.after(WINDOW_MS, next);
+    };
+    this.#timer = timers.after(WINDOW_MS, next);
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
 }

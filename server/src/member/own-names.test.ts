@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Config, ServerAddress } from '../config/config.js';
 import { keptLog } from '../simulated/net/fixtures.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
-import { isName, type OwnNamesParts, untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { isName, OwnNames } from './own-names.js';
 
 const entry = (id: number, host: string, more: Partial<ServerAddress> = {}): ServerAddress => ({
   id,
@@ -23,26 +23,23 @@ function start(servers: readonly ServerAddress[], book: Book, signal?: AbortSign
   const { logger, lines } = keptLog();
   const timers = new ManualTimers();
   const asked: string[] = [];
-  const parts: OwnNamesParts = {
-    logger,
-    timers,
-    resolve: (name) => {
-      asked.push(name);
-      const addresses = book[name];
-      if (addresses === 'hangs') return new Promise(() => undefined);
-      return addresses === undefined
-        ? Promise.reject(new Error(`getaddrinfo ENOTFOUND ${name}`))
-        : Promise.resolve(addresses);
-    },
+  const resolve = (name: string): Promise<readonly string[]> => {
+    asked.push(name);
+    const addresses = book[name];
+    if (addresses === 'hangs') return new Promise(() => undefined);
+    return addresses === undefined
+      ? Promise.reject(new Error(`getaddrinfo ENOTFOUND ${name}`))
+      : Promise.resolve(addresses);
   };
   let isReady = false;
   const [self] = servers;
   if (self === undefined) throw new Error('no servers');
   // Nothing else of the config is looked at.
   const config = { servers } as Config;
-  const ready = untilOwnNamesResolve(config, self, parts, signal).then((loopbacks) => {
+  const names = new OwnNames(config, self, resolve, timers, logger);
+  const ready = names.untilResolved(signal).then(() => {
     isReady = true;
-    return warnOfLoopback(config, self, loopbacks, parts);
+    return names.warnOfLoopback();
   });
   const events = () => lines.map(({ msg }) => String(msg).split(':')[0]);
   return { ready, isReady: () => isReady, asked, events, lines, timers };

@@ -24,112 +24,113 @@ import { pause, type Timers } from '../net/timers.js';
 const AGAIN_MS = 1000;
 const LINE_MS = 10_000;
 
-export interface OwnNamesParts {
-  readonly logger: Logger;
-  readonly timers: Pick<Timers, 'nowMs' | 'after'>;
-  /** Addresses of a name, at least one; rejects when it has none or the lookup fails. */
-  resolve(name: string): Promise<readonly string[]>;
-}
+/** Addresses of a name, at least one; rejects when it has none or the lookup fails. */
+type Resolve = (name: string) => Promise<readonly string[]>;
 
-/**
- * Resolves when each name that the member's client port and peer port need has an address, with
- * those that are loopback addresses here. Rejects with the signal's reason when that is aborted
- * first.
- */
-export async function untilOwnNamesResolve(
-  config: Config,
-  self: ServerAddress,
-  parts: OwnNamesParts,
-  signal: AbortSignal | undefined,
-): Promise<readonly string[]> {
-  const isAlone = config.servers.length === 1;
-  const bound = isAlone ? [clientAddressOf(self)] : [clientAddressOf(self), peerAddressOf(self)];
-  const names = new Set(bound.flatMap(listenHostsOf).filter(isName));
-  const loopbacks: string[] = [];
-  for (const name of names) {
-    const addresses = await untilResolved(name, parts, signal);
-    if (addresses.every(isLoopback)) loopbacks.push(name);
+export class OwnNames {
+  readonly #servers: readonly ServerAddress[];
+  readonly #self: ServerAddress;
+  readonly #resolve: Resolve;
+  readonly #timers: Timers;
+  readonly #logger: Logger;
+  /** The first of the names that is a loopback address here; null for none. */
+  #loopback: string | null = null;
+
+  constructor(
+    config: Config,
+    self: ServerAddress,
+    resolve: Resolve,
+    timers: Timers,
+    logger: Logger,
+  ) {
+    this.#servers = config.servers;
+    this.#self = self;
+    this.#resolve = resolve;
+    this.#timers = timers;
+    this.#logger = logger;
   }
-  return loopbacks;
+
+  /**
+   * Resolves when each name that the member's client port and peer port need has an address.
+   * Rejects with the signal's reason when that is aborted first.
+   */
+  async untilResolved(signal: AbortSignal | undefined): Promise<void> {
+    const self = this.#self;
+    const isAlone = this.#servers.length === 1;
+    const bound = isAlone ? [clientAddressOf(self)] : [clientAddressOf(self), peerAddressOf(self)];
+    const names = new Set(bound.flatMap(listenHostsOf).filter(isName));
+    for (const name of names) {
+      const addresses = await this.#addressesOf(name, signal);
+      if (addresses.every(isLoopback)) this.#loopback ??= name;
+    }
+  }
+
+  /**
+   * Logs that no other machine reaches this member, if it listens at loopback addresses only
+   * because of its name, and another member has another address. Never rejects.
+   */
+  async warnOfLoopback(): Promise<void> {
+    const name = this.#loopback;
+    if (name === null) return;
+    for (const { id, host } of this.#servers) {
+      if (id === this.#self.id || isLoopback(host)) continue;
+      const addresses = isIP(host) === 0 ? await this.#resolve(host).catch(() => []) : [host];
+      if (addresses.every(isLoopback)) continue;
+      this.#logger.error(
+        { name, other: host },
+        'server.name_is_loopback: on this machine the name of this member is a loopback address, ' +
+          'so no other machine can reach it; set "listen" in its entry of the config file ("*" ' +
+          'is every address), or correct /etc/hosts',
+      );
+      return;
+    }
+  }
+
+  async #addressesOf(name: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+    const sinceMs = this.#timers.nowMs();
+    let lineMs = sinceMs;
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        const addresses = await this.#resolveInTime(name, signal);
+        if (lineMs > sinceMs) this.#logger.info({ name, addresses }, 'server.name_resolved');
+        return addresses;
+      } catch (error) {
+        signal?.throwIfAborted();
+        const nowMs = this.#timers.nowMs();
+        if (nowMs >= lineMs) {
+          lineMs = nowMs + LINE_MS;
+          const waitedMs = Math.round(nowMs - sinceMs);
+          const reason = errorMessage(error);
+          this.#logger.warn(
+            { name, waitedMs, reason },
+            'server.name_unknown: this member cannot open its ports before its name resolves; ' +
+              'it asks again each second. A "listen" of "*" or an address in its entry of the ' +
+              'config file needs no name',
+          );
+        }
+        const again = pause(AGAIN_MS, this.#timers, signal);
+        await again.over;
+        again.cancel();
+      }
+    }
+  }
+
+  /** Rejects when the lookup takes long: it goes on, and the next attempt finds what it finds. */
+  async #resolveInTime(name: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+    const { over, cancel } = pause(AGAIN_MS, this.#timers, signal);
+    const late = over.then(() => {
+      throw new Error('the name server does not answer');
+    });
+    try {
+      return await Promise.race([this.#resolve(name), late]);
+    } finally {
+      cancel();
+    }
+  }
 }
 
 /** Whether the resolver is asked for it: `localhost` is known everywhere. */
 export function isName(host: string): boolean {
   return host !== EVERY_ADDRESS && isIP(host) === 0 && !isLoopback(host);
-}
-
-async function untilResolved(
-  name: string,
-  { logger, timers, resolve }: OwnNamesParts,
-  signal: AbortSignal | undefined,
-): Promise<readonly string[]> {
-  const sinceMs = timers.nowMs();
-  let lineMs = sinceMs;
-  for (;;) {
-    signal?.throwIfAborted();
-    try {
-      const addresses = await inTime(resolve(name), timers, signal);
-      if (lineMs > sinceMs) logger.info({ name, addresses }, 'server.name_resolved');
-      return addresses;
-    } catch (error) {
-      signal?.throwIfAborted();
-      const nowMs = timers.nowMs();
-      if (nowMs >= lineMs) {
-        lineMs = nowMs + LINE_MS;
-        const waitedMs = Math.round(nowMs - sinceMs);
-        const reason = errorMessage(error);
-        logger.warn(
-          { name, waitedMs, reason },
-          'server.name_unknown: this member cannot open its ports before its name resolves; ' +
-            'it asks again each second. A "listen" of "*" or an address in its entry of the ' +
-            'config file needs no name',
-        );
-      }
-      const again = pause(AGAIN_MS, timers, signal);
-      await again.over;
-      again.cancel();
-    }
-  }
-}
-
-/** Rejects when the lookup takes long: it goes on, and the next question finds what it finds. */
-async function inTime<T>(
-  lookup: Promise<T>,
-  timers: Pick<Timers, 'after'>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  const { over, cancel } = pause(AGAIN_MS, timers, signal);
-  const late = over.then(() => {
-    throw new Error('the name server does not answer');
-  });
-  try {
-    return await Promise.race([lookup, late]);
-  } finally {
-    cancel();
-  }
-}
-
-/**
- * Says that no other machine reaches this member, if it listens at loopback addresses only because
- * of its name, and another member has another address. Never rejects.
- */
-export async function warnOfLoopback(
-  { servers }: Config,
-  self: ServerAddress,
-  [name]: readonly string[],
-  { logger, resolve }: OwnNamesParts,
-): Promise<void> {
-  if (name === undefined) return;
-  for (const { id, host } of servers) {
-    if (id === self.id || isLoopback(host)) continue;
-    const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host];
-    if (addresses.every(isLoopback)) continue;
-    logger.error(
-      { name, other: host },
-      'server.name_is_loopback: on this machine the name of this member is a loopback address, ' +
-        'so no other machine can reach it; set "listen" in its entry of the config file ("*" is ' +
-        'every address), or correct /etc/hosts',
-    );
-    return;
-  }
 }

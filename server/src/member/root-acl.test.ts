@@ -1,20 +1,23 @@
 import { expect, it } from 'vitest';
+import type { Config } from '../config/config.js';
 import { checkSettings } from '../config/config-schema.js';
 import { OperatorError } from '../config/operator-error.js';
 import { rootAclOf } from './root-acl.js';
 
 const servers = [{ id: 1, host: '127.0.0.1', clientPort: 2181, peerPort: 2881 }];
 const NOTHING = { tls: null, sasl: null };
+/** With a config of which nothing else is looked at. */
+const read = (settings: Partial<Config>) => rootAclOf(settings as Config);
 const DIGEST = 'ann:D/InIHSb7yEEbrWz8b9l71RjZJU=';
 
 it('reads entries as ACLs have them', () => {
   const rootAcl = [`digest:${DIGEST}:cdrwa`, 'ip:10.0.0.0/8:rw', 'sasl:ann:r'];
-  expect(rootAclOf({ rootAcl, tls: null, sasl: { usersFile: 'users' } })).toEqual([
+  expect(read({ rootAcl, tls: null, sasl: { usersFile: 'users' } })).toEqual([
     { scheme: 'digest', id: DIGEST, perms: 31 },
     { scheme: 'ip', id: '10.0.0.0/8', perms: 3 },
     { scheme: 'sasl', id: 'ann', perms: 1 },
   ]);
-  expect(rootAclOf({ rootAcl: null, ...NOTHING })).toBeNull();
+  expect(read({ rootAcl: null, ...NOTHING })).toBeNull();
 });
 
 it.each([
@@ -23,10 +26,10 @@ it.each([
   ['ip:10.0.0.0/40:a', 'scheme "ip"'],
   ['world:ann:a', 'scheme "world"'],
 ])('refuses %s, which no client could write, in a sentence', (entry, problem) => {
-  const read = () => rootAclOf({ rootAcl: [`digest:${DIGEST}:cdrwa`, entry], ...NOTHING });
-  expect(read).toThrow(OperatorError);
-  expect(read).toThrow('rootAcl[1]: ');
-  expect(read).toThrow(problem);
+  const refused = () => read({ rootAcl: [`digest:${DIGEST}:cdrwa`, entry], ...NOTHING });
+  expect(refused).toThrow(OperatorError);
+  expect(refused).toThrow('rootAcl[1]: ');
+  expect(refused).toThrow(problem);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 /**
- * What the configuration says of ACLs: which identities they may name, and the ACL of the root of a
- * new ensemble in the form in which znodes have it. Called at the start of a member.
+ * Reads the configuration's rules for ACLs: the identities that they may name, and the ACL of the
+ * root of a new ensemble in the form in which znodes have it. Called at the start of a member.
  */
 import { permsOf } from '@rookery/protocol';
 import type { Config } from '../config/config.js';
@@ -12,7 +12,7 @@ import type { Acl } from '../state/txn.js';
  * Null where the root is open, as in ZooKeeper. Throws OperatorError for an entry that no client
  * could write either.
  */
-export function rootAclOf(config: Pick<Config, 'rootAcl' | 'tls' | 'sasl'>): readonly Acl[] | null {
+export function rootAclOf(config: Config): readonly Acl[] | null {
   const { rootAcl } = config;
   if (rootAcl === null) return null;
   const schemes = aclSchemesOf(config);
@@ -38,10 +38,7 @@ function entryOf(text: string): Acl {
 }
 
 /** The schemes that clients can prove, and ACLs may name, only where they are configured. */
-export function aclSchemesOf({
-  tls,
-  sasl,
-}: Pick<Config, 'tls' | 'sasl'>): ReadonlySet<ProvenScheme> {
+export function aclSchemesOf({ tls, sasl }: Config): ReadonlySet<ProvenScheme> {
   const schemes = new Set<ProvenScheme>();
   if (sasl !== null) schemes.add('sasl');
   if (tls === null || tls.clientAuth === 'none') return schemes;

@@ -38,10 +38,8 @@ async function bench(changes: Partial<ClientPortOptions> = {}) {
     timers,
     logger: log.logger,
     stats: new ServerStats(),
-    view: memberView(),
-    handler,
   });
-  await port.listen();
+  await port.listen(handler, memberView());
   let session = 1;
   /** `onRequest` gets every frame but the handshake. */
   const serve = (onRequest: (connection: ClientConnection, frame: string) => void): void => {

@@ -44,10 +44,8 @@ async function bench(changes: Partial<ClientPortOptions> = {}): Promise<Bench> {
     timers,
     logger: log.logger,
     stats,
-    view: memberView(),
-    handler,
   });
-  await port.listen();
+  await port.listen(handler, memberView());
   const connect = (from = 'client') => dialled(network, timers, { to: ADDRESS, from });
   return { timers, network, port, handler, stats, log, connect };
 }
@@ -235,10 +233,10 @@ describe('the client port', () => {
       timers,
       logger: log.logger,
       stats: new ServerStats(),
-      view: memberView(),
-      handler: new RecordingHandler(),
     });
-    const error = await second.listen().catch((cause: unknown) => cause);
+    const error = await second
+      .listen(new RecordingHandler(), memberView())
+      .catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(ListenError);
     expect(error).toMatchObject({ code: 'EADDRINUSE', port: 2181 });
     expect(String(error)).toMatch(/client port 2181 on server: it is in use .* clientPort/);

@@ -87,16 +87,13 @@ interface ClientPortParts {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly stats: ServerStats;
-  readonly view: MemberView;
   readonly audit?: AuditSink | null | undefined;
-  readonly handler: ClientHandler;
   /** Absent where clients connect in plain text. */
   readonly tls?: ClientTls | undefined;
 }
 
 export class ClientPort implements ConnectionOwner {
   readonly limits: ConnectionLimits;
-  readonly handler: ClientHandler;
   readonly timers: Timers;
   readonly logger: Logger;
   readonly rateLimited: RateLimitedLog;
@@ -114,7 +111,9 @@ export class ClientPort implements ConnectionOwner {
   readonly #connections = new Set<ClientConnection>();
   readonly #sessionless: SessionlessStreams;
   readonly #tokens: ConnectionTokens;
-  readonly #words: WordService;
+  /** The next two are null before `listen`. */
+  #handler: ClientHandler | null = null;
+  #words: WordService | null = null;
   /** The sniffer of each stream that has carried no frames so far, by the stream's id. */
   readonly #sniffers = new Map<number, ProtocolSniffer>();
   readonly #places: ClientPlaces;
@@ -133,7 +132,6 @@ export class ClientPort implements ConnectionOwner {
     this.#parts = parts;
     this.#options = parts.options;
     this.limits = parts.options;
-    this.handler = parts.handler;
     this.timers = parts.timers;
     this.logger = parts.logger;
     this.rateLimited = new RateLimitedLog(parts.logger, parts.timers);
@@ -142,16 +140,6 @@ export class ClientPort implements ConnectionOwner {
     this.pace = new InputPace(parts.timers);
     this.input = new SharedBudget(parts.options.inputBytesMax);
     this.output = new SharedBudget(parts.options.outputBytesMax);
-    this.#words = new WordService({
-      ...parts.options,
-      limits: parts.options.words,
-      timers: parts.timers,
-      rateLimited: this.rateLimited,
-      stats: parts.stats,
-      audit: parts.audit,
-      view: parts.view,
-      connections: this.#connections,
-    });
     this.#sessionless = new SessionlessStreams({
       timeoutMs: parts.options.sessionlessTimeoutMs,
       timers: parts.timers,
@@ -175,8 +163,28 @@ export class ClientPort implements ConnectionOwner {
     return this.#listeners[0]?.port ?? this.#options.address.port;
   }
 
-  /** Opens the ports. Throws ListenError. */
-  async listen(): Promise<void> {
+  get handler(): ClientHandler {
+    assert(this.#handler !== null, 'the port listens');
+    return this.#handler;
+  }
+
+  /**
+   * Opens the ports: from now on the handler gets what clients send, and four-letter words are
+   * answered from the view. Throws ListenError.
+   */
+  async listen(handler: ClientHandler, view: MemberView): Promise<void> {
+    const { options, timers, stats, audit } = this.#parts;
+    this.#handler = handler;
+    this.#words = new WordService({
+      ...options,
+      limits: options.words,
+      timers,
+      rateLimited: this.rateLimited,
+      stats,
+      audit,
+      view,
+      connections: this.#connections,
+    });
     const { address, secureAddress, streamsMax } = this.#options;
     const { tls } = this.#parts;
     const common = { chunks: 'lent', streamsMax, count: { open: 0 } } as const;
@@ -340,11 +348,13 @@ export class ClientPort implements ConnectionOwner {
   }
 
   #admit(id: number, stream: ByteStream): void {
+    const words = this.#words;
+    assert(words !== null, 'the port listens');
     const sniffer = new ProtocolSniffer({
       stream,
-      argumentBytes: (word) => this.#words.argumentBytes(word),
-      onWord: (asked) => this.#words.answer(asked, stream, () => this.#sessionless.renew(id)),
-      onAnswerDrained: (answer) => this.#words.onDrain(answer),
+      argumentBytes: (word) => words.argumentBytes(word),
+      onWord: (asked) => words.answer(asked, stream, () => this.#sessionless.renew(id)),
+      onAnswerDrained: (answer) => words.onDrain(answer),
       onFrames: (first) => {
         const problem = foreignAtClientPort(first);
         if (problem !== null) return this.#refuseForeign(id, stream, problem);
@@ -355,7 +365,7 @@ export class ClientPort implements ConnectionOwner {
       onLeft: () => this.#sessionless.leave(id),
       onClosed: (answer) => {
         this.#forget(id);
-        if (answer !== null) this.#words.forget(answer);
+        if (answer !== null) words.forget(answer);
       },
     });
     this.#sniffers.set(id, sniffer);

@@ -33,10 +33,8 @@ async function heldForRoom(bytes: number) {
     timers,
     logger: keptLog().logger,
     stats: new ServerStats(),
-    view: memberView(),
-    handler,
   });
-  await port.listen();
+  await port.listen(handler, memberView());
   const dialled = network.transport('client').dial(ADDRESS, 1000);
   await timers.advance(1);
   const client = new FarEnd(await dialled);

@@ -47,10 +47,8 @@ async function bench(clients: number, share = SHARE) {
     timers,
     logger: keptLog().logger,
     stats: new ServerStats(),
-    view: memberView(),
-    handler,
   });
-  await port.listen();
+  await port.listen(handler, memberView());
   const turns: string[][] = [[]];
   /** As the driver does: the first event of a turn has its end put behind everything else. */
   const note = (event: string): void => {

@@ -26,7 +26,7 @@ async function pairOf(one: Partial<PeerSecurity>, two: Partial<PeerSecurity>, wa
     new Member({ id: 1, timers, network, security: one }),
     new Member({ id: 2, timers, network, security: two }),
   ] as const;
-  for (const member of members) await member.port.listen();
+  for (const member of members) await member.listen();
   await timers.advance(waitMs);
   return { timers, network, one: members[0], two: members[1] };
 }
@@ -40,7 +40,7 @@ describe('members with a secret', () => {
     const { timers, network } = world();
     const members = [3, 1, 2].map((id) => new Member({ id, timers, network, security: REQUIRED }));
     for (const member of members) {
-      await member.port.listen();
+      await member.listen();
       await timers.advance(120);
     }
     await timers.advance(1_000);
@@ -64,7 +64,7 @@ describe('members with a secret', () => {
     network.crash('m2');
     await timers.advance(10);
     const again = new Member({ id: 2, instance: 'fresh', timers, network, security: REQUIRED });
-    await again.port.listen();
+    await again.listen();
     await timers.advance(20);
     expect(one.events.at(-1)).toBe('connected 2 fresh');
   });
@@ -72,10 +72,10 @@ describe('members with a secret', () => {
   it('do not wait for a back-off when the member that they dial comes up', async () => {
     const { timers, network } = world();
     const two = new Member({ id: 2, timers, network, security: REQUIRED });
-    await two.port.listen();
+    await two.listen();
     await timers.advance(5_000);
     const one = new Member({ id: 1, timers, network, security: REQUIRED });
-    await one.port.listen();
+    await one.listen();
     await timers.advance(20);
     expect([one.events, two.events]).toEqual([['connected 2 i2'], ['connected 1 i1']]);
   });
@@ -119,7 +119,7 @@ describe('while peerAuth is introduced', () => {
     network.crash('m1');
     await timers.advance(5);
     const one = new Member({ id: 1, instance: 'hardened', timers, network, security: REQUIRED });
-    await one.port.listen();
+    await one.listen();
     await timers.advance(200);
     expect(two.events.at(-1)).toBe('connected 1 hardened');
   });
@@ -134,8 +134,8 @@ describe('while peerAuth is introduced', () => {
       security: OPTIONAL,
       network: taps,
     });
-    await one.port.listen();
-    await two.port.listen();
+    await one.listen();
+    await two.listen();
     await timers.advance(100);
     expect(one.events).toEqual(['connected 2 i2']);
     expect(taps.kindsTo('m1')).toEqual(['claim', 'proof', 'hello']);
@@ -171,7 +171,7 @@ describe('while the secret is replaced', () => {
     await timers.advance(200);
     expect(one.events.at(-1)).toBe('connected 2 i2');
     const old = new Member({ id: 3, timers, network, security: REQUIRED });
-    await old.port.listen();
+    await old.listen();
     await timers.advance(2_000);
     expect(old.events).toEqual([]);
   });
@@ -223,8 +223,8 @@ describe('a stranger at a port that needs a proof', () => {
     const taps = new TappedNetwork(network);
     const one = new Member({ id: 1, timers, network, security: REQUIRED });
     const two = new Member({ id: 2, timers, network: taps, security: REQUIRED });
-    await one.port.listen();
-    await two.port.listen();
+    await one.listen();
+    await two.listen();
     await timers.advance(50);
     expect(one.events).toEqual(['connected 2 i2']);
     network.crash('m2');
@@ -246,7 +246,7 @@ describe('a stranger at a port that needs a proof', () => {
   it('that passes a member’s proof on to another member is refused there', async () => {
     const { timers, network } = world();
     const one = new Member({ id: 1, timers, network, security: REQUIRED });
-    await one.port.listen();
+    await one.listen();
     // Member 3 dials member 2, at whose address somebody passes all on to member 1.
     let relayed = 0;
     await network.transport('m2').listen({ host: 'm2', port: PORT }, (near) => {
@@ -257,7 +257,7 @@ describe('a stranger at a port that needs a proof', () => {
       relayed += 1;
     });
     const three = new Member({ id: 3, timers, network, security: REQUIRED });
-    await three.port.listen();
+    await three.listen();
     await timers.advance(500);
     expect(relayed).toBeGreaterThan(0);
     expect(three.events).toEqual(['connected 1 i1']);
@@ -268,7 +268,7 @@ describe('a stranger at a port that needs a proof', () => {
     const { timers, network } = world();
     const options = { unprovenMax: 4 };
     const one = new Member({ id: 1, timers, network, security: REQUIRED, options });
-    await one.port.listen();
+    await one.listen();
     const strangers: FarEnd[] = [];
     for (let index = 0; index < 40; index++) {
       const stranger = await dialMember1(network, timers);
@@ -286,7 +286,7 @@ describe('a stranger at a port that needs a proof', () => {
   it('that has been proved cannot speak as another member', async () => {
     const { timers, network } = world();
     const one = new Member({ id: 1, timers, network, security: REQUIRED });
-    await one.port.listen();
+    await one.listen();
     const three = new Member({
       id: 3,
       timers,
@@ -296,7 +296,7 @@ describe('a stranger at a port that needs a proof', () => {
         return isHello ? encodePeerFrame({ ...HELLO, id: 2 }) : bytes;
       }),
     });
-    await three.port.listen();
+    await three.listen();
     await timers.advance(500);
     expect(one.events).toEqual([]);
     expect(one.logged('peer.not_as_proven').length).toBeGreaterThan(0);

@@ -19,7 +19,7 @@ describe('a dialler', () => {
       },
     });
     const two = new Member({ id: 2, timers, network: counting });
-    await two.port.listen();
+    await two.listen();
     await timers.advance(5_000);
     const gaps = dials.slice(1).map((atMs, index) => Math.round(atMs - (dials[index] ?? 0)));
     // Three quarters of the back-off, since the injected randomness is one half, and 1 ms to fail.
@@ -30,10 +30,10 @@ describe('a dialler', () => {
   it('does not wait for its back-off when the member that it dials comes up', async () => {
     const { timers, network } = world();
     const two = new Member({ id: 2, timers, network });
-    await two.port.listen();
+    await two.listen();
     await timers.advance(5_000);
     const one = new Member({ id: 1, timers, network });
-    await one.port.listen();
+    await one.listen();
     await timers.advance(8);
     expect([one.events, two.events]).toEqual([['connected 2 i2'], ['connected 1 i1']]);
     await timers.advance(5_000);
@@ -44,7 +44,7 @@ describe('a dialler', () => {
   it('is hurried by a member that is back before it is missed, and takes it for no rival', async () => {
     const { timers, network, two } = await pair();
     const next = new Member({ id: 1, host: 'm1b', instance: 'next', timers, network });
-    await next.port.listen();
+    await next.listen();
     await timers.advance(20);
     expect([...two.logged('peer.refused'), ...next.logged('peer.refused_by')]).toEqual([]);
     expect(two.events).toEqual(['connected 1 i1']);
@@ -63,7 +63,7 @@ describe('a dialler', () => {
       },
     });
     const two = new Member({ id: 2, timers, network: counting });
-    await two.port.listen();
+    await two.listen();
     await timers.advance(5_000);
     dials.length = 0;
     for (let wakeUp = 0; wakeUp < 300; wakeUp++) {
@@ -85,7 +85,7 @@ describe('a dialler', () => {
       stream.write(encodePeerFrame({ ...HELLO, id: 3, to: 2 }));
     });
     const two = new Member({ id: 2, timers, network });
-    await two.port.listen();
+    await two.listen();
     await timers.advance(20);
     expect(two.events).toEqual([]);
     expect(answers.map((far) => far.text)).toEqual([expect.stringMatching(/3 answers a wake-up/)]);
@@ -96,7 +96,7 @@ describe('a dialler', () => {
     network.crash('m1');
     await timers.advance(3_000);
     const again = new Member({ id: 1, instance: 'fresh', timers, network });
-    await again.port.listen();
+    await again.listen();
     await timers.advance(1_100);
     expect(two.events.at(-1)).toBe('connected 1 fresh');
     again.port.disconnect(2, again.linkTo(2), 'test');

@@ -25,7 +25,7 @@ describe('peer links', () => {
     const { timers, network } = world();
     const members = [3, 1, 2].map((id) => new Member({ id, timers, network }));
     for (const member of members) {
-      await member.port.listen();
+      await member.listen();
       await timers.advance(120);
     }
     await timers.advance(1_000);
@@ -121,7 +121,7 @@ describe('peer links', () => {
     await timers.advance(10);
     expect(one.events.at(-1)).toBe('disconnected 2');
     const again = new Member({ id: 2, instance: 'fresh', timers, network });
-    await again.port.listen();
+    await again.listen();
     await timers.advance(20);
     expect(one.events.at(-1)).toBe('connected 2 fresh');
   });
@@ -172,8 +172,8 @@ describe('a hello', () => {
     const two = new Member({ id: 2, timers, network });
     one.identity = { ensembleId: 'aaaa', founded: true, level: 10 };
     two.identity = { ensembleId: 'bbbb', founded: true, level: 10 };
-    await one.port.listen();
-    await two.port.listen();
+    await one.listen();
+    await two.listen();
     await timers.advance(5_000);
     expect([one.events, two.events]).toEqual([[], []]);
     const [refused] = one.logged('peer.refused');
@@ -189,8 +189,8 @@ describe('a hello', () => {
     const one = new Member({ id: 1, timers, network });
     const two = new Member({ id: 2, timers, network });
     one.identity = { ensembleId: 'aaaa', founded: true, level: 10 };
-    await one.port.listen();
-    await two.port.listen();
+    await one.listen();
+    await two.listen();
     await timers.advance(20);
     expect(two.events).toEqual(['connected 1 i1']);
   });
@@ -198,7 +198,7 @@ describe('a hello', () => {
   it('of a second process with a live id is refused, and the first keeps its link', async () => {
     const { timers, network, one, two } = await pair();
     const rival = new Member({ id: 2, host: 'elsewhere', instance: 'rival', timers, network });
-    await rival.port.listen();
+    await rival.listen();
     for (let beat = 0; beat < 20; beat++) {
       two.ack(1, beat);
       two.port.flush();
@@ -214,7 +214,7 @@ describe('a hello', () => {
     const { timers, network, one } = await pair();
     await timers.advance(600);
     const restarted = new Member({ id: 2, host: 'm2b', instance: 'next', timers, network });
-    await restarted.port.listen();
+    await restarted.listen();
     await timers.advance(20);
     expect(one.events).toEqual(['connected 2 i2', 'disconnected 2', 'connected 2 next']);
   });
@@ -243,8 +243,8 @@ describe('two releases', () => {
     const { timers, network } = world();
     const one = new Member({ id: 1, timers, network });
     const two = new Member({ id: 2, timers, network, options: { versions: later } });
-    await one.port.listen();
-    await two.port.listen();
+    await one.listen();
+    await two.listen();
     await timers.advance(3_000);
     expect([one.events, two.events]).toEqual([[], []]);
     for (const member of [one, two]) {
@@ -260,8 +260,8 @@ describe('two releases', () => {
     const wire = { min: 6, max: 99 };
     const one = new Member({ id: 1, timers, network });
     const two = new Member({ id: 2, timers, network, options: { versions: { ...later, wire } } });
-    await one.port.listen();
-    await two.port.listen();
+    await one.listen();
+    await two.listen();
     await timers.advance(20);
     const versions = [one, two].map((member) => member.logged('peer.connected')[0]?.['version']);
     expect(versions).toEqual([WIRE_VERSION_MAX, WIRE_VERSION_MAX]);
@@ -274,8 +274,8 @@ describe('two releases', () => {
     const versions = { ...later, wire: VERSIONS.wire };
     const two = new Member({ id: 2, timers, network, options: { versions } });
     two.identity = { ensembleId: 'e', founded: true, level: 13 };
-    await one.port.listen();
-    await two.port.listen();
+    await one.listen();
+    await two.listen();
     await timers.advance(1_000);
     expect([one.events, two.events]).toEqual([[], []]);
     const reasons = [one, two].flatMap((member) =>
@@ -389,7 +389,7 @@ describe('a peer that is no peer', () => {
     void Promise.all(Array.from({ length: 12 }, comeAgain));
     await timers.advance(20);
     const again = new Member({ id: 2, instance: 'fresh', timers, network });
-    await again.port.listen();
+    await again.listen();
     await timers.advance(1_000);
     expect(strangers).toBeGreaterThan(20);
     expect(one.events.at(-1)).toBe('connected 2 fresh');
@@ -400,7 +400,7 @@ describe('the peer port', () => {
   it('names the port and what to do when it is taken', async () => {
     const { timers, network } = await pair();
     const second = new Member({ id: 1, timers, network });
-    const error = await second.port.listen().catch((cause: unknown) => cause);
+    const error = await second.listen().catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(ListenError);
     expect(String(error)).toMatch(/peer port 2881 on m1: it is in use .* peerPort/);
   });
@@ -408,7 +408,7 @@ describe('the peer port', () => {
   it('is not opened by a standalone server', async () => {
     const { timers, network } = world();
     const alone = new Member({ id: 1, timers, network, options: { peers: new Map() } });
-    await alone.port.listen();
+    await alone.listen();
     const refused = network.transport('x').dial({ host: 'm1', port: PORT }, 1000);
     refused.catch(() => {});
     await timers.advance(5);

@@ -63,7 +63,6 @@ export interface LinkedMember extends AdmittingMember {
   readonly transport: Transport;
   readonly timers: Timers;
   readonly logger: Logger;
-  readonly handler: PeerHandler;
   identity(): EnsembleIdentity;
   /** Returns a random number in [0, 1), for the jitter of the back-off. */
   random(): number;
@@ -94,10 +93,18 @@ export interface PeerHandler {
   onDisconnected(peer: PeerId, link: number, reason: string): void;
 }
 
+/** The links that are up, for messages to a member by its id. */
+export interface PeerSender {
+  /** Whether a link to the peer is up, so that `sendTo` sends. */
+  reaches(peer: PeerId): boolean;
+  /** Sends on the peer's link that is up; does nothing without one. */
+  sendTo(peer: PeerId, message: PeerMessage): void;
+}
+
 /** The size of the length before each frame. */
 const LENGTH_BYTES = 4;
 
-export class PeerPort implements LinkOwner, DialOwner {
+export class PeerPort implements LinkOwner, DialOwner, PeerSender {
   readonly frameBytesMax: number;
   readonly queueBytesMax: number;
   readonly transport: Transport;
@@ -115,6 +122,7 @@ export class PeerPort implements LinkOwner, DialOwner {
   /** Every link whose stream is not closed yet. */
   readonly #open = new Set<PeerLink>();
   readonly #troubles: RepeatedTroubles;
+  #handler: PeerHandler | null = null;
   #listener: Listener | null = null;
   #nextLink = 1;
   #isClosed = false;
@@ -140,10 +148,12 @@ export class PeerPort implements LinkOwner, DialOwner {
   }
 
   /**
-   * Opens the port, dials every member with a lower id, and wakes the diallers of the others.
+   * Opens the port, dials every member with a lower id, and wakes the diallers of the others. From
+   * now on the handler learns of every link.
    * Throws ListenError. Opens nothing if there are no other members.
    */
-  async listen(): Promise<void> {
+  async listen(handler: PeerHandler): Promise<void> {
+    this.#handler = handler;
     const { address, peers } = this.#member;
     if (peers.size === 0) return;
     try {
@@ -178,12 +188,10 @@ export class PeerPort implements LinkOwner, DialOwner {
     to.enqueue(frame, message.kind === 'ping');
   }
 
-  /** Whether a link to the peer is up, so that `sendTo` sends. */
   reaches(peer: PeerId): boolean {
     return this.#links.has(peer);
   }
 
-  /** As `send`, on the peer's link that is up; does nothing without one. */
   sendTo(peer: PeerId, message: PeerMessage): void {
     const to = this.#links.get(peer);
     if (to !== undefined) this.send(peer, to.number, message);
@@ -296,7 +304,7 @@ export class PeerPort implements LinkOwner, DialOwner {
       if (message.kind === 'hello') this.#onHello(link, message);
       else link.dropAsGarbage(`a ${message.kind} before the hello`);
     } else if (isPeerMessage(message)) {
-      this.#member.handler.onMessage(link.peer, link.number, message);
+      this.#handler?.onMessage(link.peer, link.number, message);
     } else {
       link.dropAsGarbage(`a ${message.kind} after the hello`);
     }
@@ -382,7 +390,7 @@ export class PeerPort implements LinkOwner, DialOwner {
     const { instance, offer } = hello;
     const version = { version: link.version, release: offer.release };
     this.logger.info({ ...facts, ...version, instance }, 'peer.connected');
-    this.#member.handler.onConnected(hello.id, link.number, hello, link.version);
+    this.#handler?.onConnected(hello.id, link.number, hello, link.version);
   }
 
   #onRefused(link: PeerLink, { reason, isLasting }: Refuse): void {
@@ -415,7 +423,7 @@ export class PeerPort implements LinkOwner, DialOwner {
     if (this.#linkOf(peer, number) === null) return;
     this.#links.delete(peer);
     this.logger.info({ peer, link: number, reason: downReason }, 'peer.disconnected');
-    this.#member.handler.onDisconnected(peer, number, downReason);
+    this.#handler?.onDisconnected(peer, number, downReason);
   }
 
   #helloTo(peer: PeerId): Hello {

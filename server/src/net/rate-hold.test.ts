@@ -34,12 +34,10 @@ async function portOf(transport: Transport, timers: Timers, address = { host: HO
     options: { ...CLIENT_PORT_DEFAULTS, address, whitelist: new FourLetterWhitelist('*') },
     transport,
     timers,
-    handler,
-    view: memberView(),
     logger: keptLog().logger,
     stats: new ServerStats(),
   });
-  await port.listen();
+  await port.listen(handler, memberView());
   return { port, handler };
 }
 

@@ -68,10 +68,8 @@ describe('streams without a session', () => {
       timers,
       logger: keptLog().logger,
       stats,
-      view: memberView(),
-      handler: new RecordingHandler(),
     });
-    await port.listen();
+    await port.listen(new RecordingHandler(), memberView());
     const count = 2 * PER_TURN + 10;
     for (let stream = 0; stream < count; stream++) {
       void network.transport('client').dial({ host: 'server', port: 2181 }, 1000);

@@ -350,10 +350,8 @@ async function clientPort(askedPort: number) {
     timers: systemTimers(),
     logger,
     stats: new ServerStats(),
-    view: memberView(),
-    handler,
   });
-  await port.listen();
+  await port.listen(handler, memberView());
   closers.push(() => port.close());
   return { port, transport, handler };
 }

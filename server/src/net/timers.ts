@@ -15,9 +15,12 @@ export interface Delays {
   after(delayMs: number, action: () => void): Timer;
 }
 
-export interface Timers extends Delays {
+export interface Clock {
   /** Monotonic milliseconds, with fractions. */
   nowMs(): number;
+}
+
+export interface Timers extends Clock, Delays {
   /** Milliseconds since 1970. */
   wallMs(): number;
   /**

@@ -54,10 +54,8 @@ async function bench(view: Partial<MemberView>, changes: Partial<ClientPortOptio
     timers,
     logger: log.logger,
     stats: new ServerStats(),
-    view: memberView(view),
-    handler,
   });
-  await port.listen();
+  await port.listen(handler, memberView(view));
   const connect = async (from = 'client'): Promise<FarEnd> => {
     const dialled = network.transport(from).dial(ADDRESS, 1000);
     await timers.advance(1);

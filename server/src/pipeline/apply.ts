@@ -28,25 +28,24 @@ import { OpView } from '../state/op-view.js';
 import type { ChangeSink, ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { Acl, NodeOp, Txn } from '../state/txn.js';
-import type { EmitWatchEvent, WatchChange, WatcherId, WatchTable } from '../state/watches.js';
+import type { EmitWatchEvent, WatchChange, WatchTable } from '../state/watches.js';
 import { mayDo } from './access.js';
 import type { Connections } from './connection.js';
 import type { EventBudget } from './event-budget.js';
 import { beginReply, writeError, writeEvent } from './reply.js';
 
 const NO_ACL: readonly Acl[] = [];
+const EVENTS_EXCEEDED = 'one turn had too many watch events, it heard most of them';
 
 export class Applier implements ChangeSink {
   readonly #state: ReplicatedState;
   readonly #watches: WatchTable;
-  readonly #connections: Pick<Connections, 'get'>;
+  readonly #connections: Connections;
   readonly #budget: EventBudget;
   /** The frame of the last event, copied to each further watcher of the same change. */
   readonly #frame = new JuteWriter();
   #frameType: EventType = EventType.none;
   #framePath: string | null = null;
-  /** Watchers that EventBudget has removed and Pipeline has not closed yet. */
-  #excess: WatcherId[] = [];
   /** The transaction that is being applied, or was applied last. */
   #zxid: Zxid = 0;
   /** For each create and setData of a multi, in order: its Stat before the next operation. */
@@ -57,20 +56,13 @@ export class Applier implements ChangeSink {
   constructor(
     state: ReplicatedState,
     watches: WatchTable,
-    connections: Pick<Connections, 'get'>,
+    connections: Connections,
     budget: EventBudget,
   ) {
     this.#state = state;
     this.#watches = watches;
     this.#connections = connections;
     this.#budget = budget;
-  }
-
-  /** The watchers that have lost their watches since the last call, and must be closed. */
-  takeExcess(): readonly WatcherId[] {
-    const excess = this.#excess;
-    if (excess.length > 0) this.#excess = [];
-    return excess;
   }
 
   /** If `isOwn`, a client of this member may wait for the answer, which `writeReply` writes. */
@@ -143,8 +135,7 @@ export class Applier implements ChangeSink {
 
   #trigger(change: WatchChange): void {
     for (const watcher of this.#budget.takeExcess()) {
-      this.#watches.removeWatcher(watcher);
-      this.#excess.push(watcher);
+      this.#watches.giveWay(watcher, EVENTS_EXCEEDED);
     }
     this.#watches.trigger(change, this.#emit);
   }

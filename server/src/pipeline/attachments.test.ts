@@ -20,10 +20,10 @@ function deliver(
   requests: readonly ForwardedRequest[],
 ): number {
   const { preparer, time } = ensemble;
-  const before = preparer.counterLeft;
+  const before = preparer.txns.zxids.left;
   for (const request of requests) preparer.onRequest(from, request, time);
   ensemble.sendDetaches();
-  return before - preparer.counterLeft;
+  return before - preparer.txns.zxids.left;
 }
 
 /** The leader takes the attach of this client, and its member hears the answer. */

@@ -16,12 +16,6 @@ import { identitiesOf, identityBytesOf } from './identities.js';
 
 const NO_SCHEMES: ReadonlySet<string> = new Set();
 
-interface ConnectionOptions {
-  readonly skipAcl: boolean;
-  /** It must authenticate by one of these schemes, unless there are none. */
-  readonly admission?: ReadonlySet<string>;
-}
-
 type Phase = 'open' | 'joining' | 'live' | 'leaving' | 'gone';
 
 export class Connection {
@@ -61,10 +55,12 @@ export class Connection {
   /** Whether the client was heard from since the last report of touches. */
   touched = false;
 
+  /** The client must authenticate by one of the schemes in `admission`, unless there are none. */
   constructor(
     id: ConnectionId,
     channel: ClientChannel,
-    { skipAcl, admission = NO_SCHEMES }: ConnectionOptions,
+    skipAcl: boolean,
+    admission: ReadonlySet<string> = NO_SCHEMES,
   ) {
     this.id = id;
     this.channel = channel;

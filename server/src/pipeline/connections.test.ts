@@ -4,10 +4,7 @@ import { TestClient } from '../simulated/pipeline/test-client.js';
 import { Connection, Connections } from './connection.js';
 
 function connection(id: number): Connection {
-  return new Connection(id, new TestClient(id, () => undefined), {
-    skipAcl: false,
-    admission: new Set(),
-  });
+  return new Connection(id, new TestClient(id, () => undefined), false);
 }
 
 it('a connection that was asked for last is unknown once it is gone', () => {

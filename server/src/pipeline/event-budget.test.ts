@@ -59,6 +59,7 @@ describe('a multi of very many changes that many connections watch', () => {
     const idle = ensemble.connect(1, '10.0.0.2');
     createAll(author);
     ensemble.settle();
+    pipeline.endTurn();
     expect(author.takeSummary()).toEqual(['reply 2 0']);
     const closed = attackers.filter(({ state }) => state === 'closed');
     expect(closed.length).toBeGreaterThan(50);
@@ -84,6 +85,7 @@ describe('a multi of very many changes that many connections watch', () => {
     const [author] = all;
     if (author !== undefined) createAll(author);
     ensemble.settle();
+    pipeline.endTurn();
     expect(ensemble.leader.state.tree.find('/fan/63')).toBeGreaterThan(0);
     expect(author?.state).toBe('closed');
     expect(pipeline.outstanding).toBe(0);

@@ -28,10 +28,8 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session-record.js';
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
-import type { LeftSessions } from './left-sessions.js';
-import { isLocalId, type LocalSessions } from './local-sessions.js';
-import type { PipelineOptions } from './options.js';
-import type { Outbox, Throttle } from './outbox.js';
+import { isLocalId } from './local-sessions.js';
+import type { PipelineContext } from './requests.js';
 import { sameBytes } from './same-bytes.js';
 
 /** What to do with a connection whose ConnectRequest came. */
@@ -56,14 +54,6 @@ const TOO_MANY_LEFT: ConnectOutcome = {
 };
 const NO_PASSWORD = new Uint8Array(PASSWORD_BYTES);
 
-export interface HandshakeParts {
-  readonly outbox: Outbox;
-  readonly local: LocalSessions;
-  readonly throttle: Throttle;
-  readonly left: LeftSessions;
-  readonly random16: () => Uint8Array;
-}
-
 /** The leader is asked for the session of a connection, which may be gone meanwhile. */
 interface Asked {
   readonly connection: Connection;
@@ -75,11 +65,7 @@ interface Asked {
 const ATTACH_BYTES = 32;
 
 export class Handshake {
-  readonly #options: PipelineOptions;
-  readonly #outbox: Outbox;
-  readonly #local: LocalSessions;
-  readonly #throttle: Throttle;
-  readonly #left: LeftSessions;
+  readonly #context: PipelineContext;
   readonly #random16: () => Uint8Array;
   /**
    * Connections for which the leader has not been asked yet, in the order of their arrival, with
@@ -91,13 +77,10 @@ export class Handshake {
   /** Attached connections whose session's creation is not applied here yet. */
   #heldBack: Connection[] = [];
 
-  constructor(options: PipelineOptions, parts: HandshakeParts) {
-    this.#options = options;
-    this.#outbox = parts.outbox;
-    this.#local = parts.local;
-    this.#throttle = parts.throttle;
-    this.#left = parts.left;
-    this.#random16 = parts.random16;
+  /** `random16` returns 16 fresh random bytes: the password of a local session. */
+  constructor(context: PipelineContext, random16: () => Uint8Array) {
+    this.#context = context;
+    this.#random16 = random16;
   }
 
   onConnect(
@@ -118,7 +101,7 @@ export class Handshake {
     if (request.lastZxidSeen > at.state.lastZxid) {
       return { kind: 'close', reason: `client has seen zxid ${formatZxid(request.lastZxidSeen)}` };
     }
-    const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#options;
+    const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#context.options;
     const asked = Math.max(request.timeoutMs, minSessionTimeoutMs);
     const timeoutMs = Math.min(asked, maxSessionTimeoutMs);
     connection.timeoutMs = timeoutMs;
@@ -126,7 +109,7 @@ export class Handshake {
     connection.opensSession = session === 0;
     if (session === 0) {
       const { remoteAddress } = connection.channel;
-      if (this.#left.areTooMany(remoteAddress, at.nowMs)) return TOO_MANY_LEFT;
+      if (this.#context.left.areTooMany(remoteAddress, at.nowMs)) return TOO_MANY_LEFT;
       return this.#openSession(connection, timeoutMs, at.isReadOnly);
     }
     const password = request.password;
@@ -149,7 +132,7 @@ export class Handshake {
     const asked = this.#asked.get(request);
     if (asked === undefined) return undefined;
     this.#asked.delete(request);
-    this.#throttle.onHandshakeAnswered(asked.connection, asked.bytes);
+    this.#context.throttle.onHandshakeAnswered(asked.connection, asked.bytes);
     this.#askForThoseInLine();
     return asked.connection;
   }
@@ -196,25 +179,25 @@ export class Handshake {
   clear(): void {
     this.#line.clear();
     for (const { connection, bytes } of this.#asked.values()) {
-      this.#throttle.onHandshakeAnswered(connection, bytes);
+      this.#context.throttle.onHandshakeAnswered(connection, bytes);
     }
     this.#asked.clear();
     this.#heldBack = [];
   }
 
   #openSession(connection: Connection, timeoutMs: number, isReadOnly: boolean): ConnectOutcome {
-    if (!isReadOnly && !this.#options.localSessions) {
+    if (!isReadOnly && !this.#context.options.localSessions) {
       this.#line.set(connection, null);
       this.#askForThoseInLine();
       return WAIT;
     }
     const password = this.#random16();
-    connection.session = this.#local.open({ timeoutMs, password, isReadOnly });
+    connection.session = this.#context.local.open({ timeoutMs, password, isReadOnly });
     return WELCOME;
   }
 
   #resumeLocal(connection: Connection, password: Uint8Array): ConnectOutcome {
-    const session = this.#local.resume(connection.session, password);
+    const session = this.#context.local.resume(connection.session, password);
     if (session === undefined) return EXPIRED;
     connection.timeoutMs = session.timeoutMs;
     return WELCOME;
@@ -222,7 +205,7 @@ export class Handshake {
 
   #askForThoseInLine(): void {
     for (const [connection, password] of this.#line) {
-      if (!this.#throttle.mayForwardHandshake) return;
+      if (!this.#context.throttle.mayForwardHandshake) return;
       this.#line.delete(connection);
       if (password === null) this.#create(connection);
       else this.#attach(connection, password);
@@ -232,7 +215,7 @@ export class Handshake {
   #create(connection: Connection): void {
     const body = encode(CreateSessionRequest, { timeoutMs: connection.timeoutMs });
     const bytes = body.length + connection.identityBytes;
-    this.#outbox.create({
+    this.#context.outbox.create({
       request: this.#ask(connection, bytes),
       session: 0,
       attachment: connection.attachment,
@@ -245,15 +228,15 @@ export class Handshake {
   #attach(connection: Connection, password: Uint8Array): void {
     const request = this.#ask(connection, ATTACH_BYTES);
     const { attachment, session } = connection;
-    this.#outbox.attach({ request, attachment, session, password });
+    this.#context.outbox.attach({ request, attachment, session, password });
   }
 
   /** Returns the number of the request. */
   #ask(connection: Connection, bytes: number): number {
-    connection.attachment = this.#outbox.nextAttachment();
-    const request = this.#outbox.nextRequest();
+    connection.attachment = this.#context.outbox.nextAttachment();
+    const request = this.#context.outbox.nextRequest();
     this.#asked.set(request, { connection, bytes });
-    this.#throttle.onHandshakeForwarded(connection, bytes);
+    this.#context.throttle.onHandshakeForwarded(connection, bytes);
     return request;
   }
 }

@@ -97,7 +97,7 @@ describe('sessions that were left', () => {
     expect(isRefused(ensemble)).toBe(true);
     const [[first] = []] = ensemble.leader.state.sessions.sorted();
     if (first === undefined) throw new Error('sessions were left');
-    ensemble.preparer.endLease(first);
+    ensemble.preparer.leases.end(first);
     ensemble.tickIn(50);
     expect(isRefused(ensemble)).toBe(false);
   });

@@ -152,9 +152,9 @@ describe('a local session', () => {
     const body = new Uint8Array(0);
     const nobody = { session: 0, attachment: 0, identities: [] };
     const forged = { ...nobody, request: 1, opcode: OpCode.closeSession, body };
-    const before = preparer.lastZxid;
+    const before = preparer.txns.zxids.last;
     preparer.onRequest(1, forged, time);
-    expect(preparer.lastZxid).toBe(before);
+    expect(preparer.txns.zxids.last).toBe(before);
   });
 
   it('never has an id twice, up to the last member and the last number', () => {

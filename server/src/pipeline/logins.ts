@@ -26,35 +26,33 @@ import type { Connection } from './connection.js';
 import type { Authenticator } from './identities.js';
 import type { ReadHeader } from './read.js';
 
-interface LoginsParts {
-  readonly authenticator: Authenticator;
-  /** Null where nothing is audited. */
-  readonly auditor: Auditor | null;
-  readonly delays: LoginDelays;
-}
-
 const EMPTY = new Uint8Array(0);
 
 export class Logins {
-  readonly #parts: LoginsParts;
   readonly waiting: WaitingLogins;
+  readonly #authenticator: Authenticator;
+  readonly #delays: LoginDelays;
+  readonly #auditor: Auditor | null;
 
-  constructor(parts: LoginsParts) {
-    this.#parts = parts;
-    this.waiting = new WaitingLogins(parts.delays, ({ connection, opcode, body }) => {
+  /** The auditor is null where nothing is audited. */
+  constructor(authenticator: Authenticator, delays: LoginDelays, auditor: Auditor | null) {
+    this.#authenticator = authenticator;
+    this.#delays = delays;
+    this.#auditor = auditor;
+    this.waiting = new WaitingLogins(delays, ({ connection, opcode, body }) => {
       if (opcode !== OpCode.auth) return true;
-      return parts.authenticator.isJudged(body, connection.channel.remoteAddress);
+      return authenticator.isJudged(body, connection.channel.remoteAddress);
     });
   }
 
   /** The number of attempts that were refused since the member started. */
   get failures(): number {
-    return this.#parts.authenticator.failures;
+    return this.#authenticator.failures;
   }
 
   /** The number of attempts that had to wait since the member started, here or at another port. */
   get delayed(): number {
-    return this.#parts.delays.delayed;
+    return this.#delays.delayed;
   }
 
   /** A new connection is what its certificate says. False if that is too long. */
@@ -62,7 +60,7 @@ export class Logins {
     const { proven = [] } = connection.channel;
     if (proven.length === 0) return true;
     const { identities } = connection.requester;
-    const joined = this.#parts.authenticator.join(identities, proven);
+    const joined = this.#authenticator.join(identities, proven);
     if (joined !== null) connection.becomes(joined);
     return joined !== null;
   }
@@ -79,12 +77,12 @@ export class Logins {
 
   /** False where clients cannot authenticate in several steps. */
   get hasSasl(): boolean {
-    return this.#parts.authenticator.hasSasl;
+    return this.#authenticator.hasSasl;
   }
 
   /** Takes an AuthPacket. Returns the outcome, which the caller answers in its order. */
   authenticate(connection: Connection, packet: Uint8Array, nowMs: number): JuteReader {
-    const { authenticator, auditor } = this.#parts;
+    const authenticator = this.#authenticator;
     const outcome = authenticator.authenticate(
       packet,
       connection.requester.identities,
@@ -96,7 +94,7 @@ export class Logins {
       this.#failed(connection, { user: authenticator.guessedUser(packet) ?? '', nowMs });
     }
     // It is accepted as another identity; for an auditor somebody has guessed.
-    auditor?.onAuthenticated(connection, outcome !== null && !outcome.isWrongSuper);
+    this.#auditor?.onAuthenticated(connection, outcome !== null && !outcome.isWrongSuper);
     const writer = new JuteWriter();
     const error = outcome === null ? ErrorCode.authFailed : ErrorCode.ok;
     ErrorResponse.write(writer, { error });
@@ -111,11 +109,10 @@ export class Logins {
     connection: Connection,
     { xid, body, nowMs }: { xid: number; body: JuteReader; nowMs: number },
   ): void {
-    const { authenticator, auditor } = this.#parts;
     const { requester } = connection;
     const sent = tokenOf(body);
     const user = sent === null ? '' : (connection.exchange?.userIn(sent) ?? '');
-    const outcome = sent === null ? null : authenticator.answerSasl(connection, sent);
+    const outcome = sent === null ? null : this.#authenticator.answerSasl(connection, sent);
     const isAccepted = outcome?.kind === 'answer';
     if (isAccepted) connection.becomes(outcome.identities);
     const { writer } = connection.channel;
@@ -130,7 +127,7 @@ export class Logins {
     }
     // A step that proves nothing yet leaves the connection as it was.
     if (!isAccepted || connection.requester.identities !== requester.identities) {
-      auditor?.onAuthenticated(connection, isAccepted);
+      this.#auditor?.onAuthenticated(connection, isAccepted);
     }
   }
 
@@ -143,8 +140,7 @@ export class Logins {
    * question for a challenge.
    */
   #guessedUser(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): string | null {
-    const { authenticator } = this.#parts;
-    if (opcode === OpCode.auth) return authenticator.guessedUser(body);
+    if (opcode === OpCode.auth) return this.#authenticator.guessedUser(body);
     if (opcode !== OpCode.sasl || connection.exchange === null) return null;
     const token = tokenOf(new JuteReader(body));
     return token === null ? '' : connection.exchange.userIn(token);
@@ -153,7 +149,7 @@ export class Logins {
   #failed({ channel }: Connection, { user, nowMs }: { user: string; nowMs: number }): void {
     const { remoteAddress: address } = channel;
     // Whoever asks by HTTP is judged there.
-    if (address !== '') this.#parts.delays.failed({ address, user }, nowMs);
+    if (address !== '') this.#delays.failed({ address, user }, nowMs);
   }
 }
 
@@ -165,6 +161,13 @@ function tokenOf(body: JuteReader): Uint8Array | null {
     if (!(error instanceof MarshallingError)) throw error;
     return null;
   }
+}
+
+interface LoginStep {
+  /** The user that it names. */
+  readonly user: string;
+  readonly body: Uint8Array;
+  readonly nowMs: number;
 }
 
 interface LoginAttempt extends ReadHeader {
@@ -219,7 +222,7 @@ class WaitingLogins {
   judge(
     connection: Connection,
     { xid, opcode }: ReadHeader,
-    { user, body, nowMs }: Pick<LoginAttempt, 'user' | 'body'> & { readonly nowMs: number },
+    { user, body, nowMs }: LoginStep,
   ): 'now' | 'waits' | 'notKept' {
     const { remoteAddress: address } = connection.channel;
     // Whoever asks by HTTP is delayed there.

@@ -9,9 +9,8 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { WatchLimits } from '../state/watches.js';
 import type { AuditSink } from './audit.js';
 import type { DigestOf, SuperPassword } from './identities.js';
-import type { EpochStart, WriteRules } from './prepare.js';
+import type { WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
-import type { SessionEndsOptions } from './session-ends.js';
 
 export interface PipelineOptions {
   readonly id: PeerId;
@@ -73,7 +72,9 @@ export interface PipelineDependencies {
   readonly audit?: AuditSink | null;
 }
 
-export interface RequestPreparerOptions extends WriteRules, EpochStart, SessionEndsOptions {
+export interface RequestPreparerOptions extends WriteRules {
+  /** How many ephemerals one transaction deletes when a session ends. */
+  readonly ephemeralsPerPartMax: number;
   /** Added to the deadline of every session: 2H, see Leases. */
   readonly leaseSlackMs: number;
   readonly reaper: ReaperOptions;

@@ -118,7 +118,7 @@ describe('thousands of pipelined requests', () => {
       }
     }
     expect(answered).toEqual(xids);
-    expect(ensemble.preparer.overlaySize).toBe(0);
+    expect(ensemble.preparer.txns.overlay.size).toBe(0);
     expect(ensemble.leader.pipeline.outstanding).toBe(0);
   });
 });

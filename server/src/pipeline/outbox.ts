@@ -118,7 +118,7 @@ export class Outbox {
    * A write that was forwarded counts no longer: it was applied, perhaps as an error transaction,
    * or the leader has dropped it and sent a detach, or the role has ended.
    */
-  onAnswered(entry: Pick<QueueEntry, 'changes'>): void {
+  onAnswered(entry: QueueEntry): void {
     let lane = this.#laneOf(entry);
     lane.changes -= entry.changes;
     while (this.#serveAll(lane)) lane = lane === this.#small ? this.#large : this.#small;
@@ -186,7 +186,7 @@ export class Outbox {
     return Math.max(1, countMultiOps(new JuteReader(body), this.#multiOpsMax));
   }
 
-  #laneOf({ changes }: Pick<QueueEntry, 'changes'>): Lane {
+  #laneOf({ changes }: QueueEntry): Lane {
     return changes > QUANTUM_CHANGES ? this.#large : this.#small;
   }
 

@@ -128,8 +128,8 @@ describe('bytes that are pending', () => {
   it('of connections within this process are those of their operators', () => {
     const { one } = scene();
     const inner = (operatorAddress?: string) =>
-      new Connection(7, Object.assign(innerChannel(), { operatorAddress }), { skipAcl: false });
-    const outer = new Connection(8, one, { skipAcl: false });
+      new Connection(7, Object.assign(innerChannel(), { operatorAddress }), false);
+    const outer = new Connection(8, one, false);
     expect(inner(GREEDY).group).toBe(outer.group);
     expect(inner().group).toBe('connection 7');
   });

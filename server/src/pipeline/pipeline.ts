@@ -47,8 +47,6 @@ type Serving = 'nobody' | 'all' | 'readOnly';
 /** With this many persistent watchers a part of history has half its full size. */
 const FEW_HEARERS = 128;
 const READS_HAVE_GROWN = 'what it reads before a write has become too large for one turn';
-const EVENTS_EXCEEDED = 'one turn had too many watch events, it heard most of them';
-const WATCHES_EXCEEDED = 'all watches of this member take too much memory, it holds most of them';
 
 export class Pipeline {
   readonly watches: WatchTable;
@@ -76,37 +74,33 @@ export class Pipeline {
     const { logins: delays = new LoginDelays() } = dependencies;
     const auditor = audit === null ? null : new Auditor(audit);
     this.#auditor = auditor;
-    this.watches = new WatchTable(options.watchLimits, state.tree, (id) =>
-      this.#connections.groupsOf(id),
-    );
+    const groupsOf = (id: ConnectionId) => this.#connections.groupsOf(id);
+    this.watches = new WatchTable(options.watchLimits, state.tree, groupsOf);
     this.#options = options;
-    const outbox = new Outbox(options);
-    this.#outbox = outbox;
-    const local = new LocalSessions({ ...options, first: options.firstRequest });
-    this.localSessions = local;
-    this.#touches = new Touches(local);
-    this.throttle = new Throttle(options, this.#connections, outbox);
+    this.#outbox = new Outbox(options);
+    this.localSessions = new LocalSessions({ ...options, first: options.firstRequest });
+    this.#touches = new Touches(this.localSessions);
+    this.throttle = new Throttle(options, this.#connections, this.#outbox);
     this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
-    const { throttle } = this;
     this.#left = new LeftSessions(options.leftSessionsMax);
-    this.#handshake = new Handshake(options, {
-      outbox,
-      local,
-      throttle,
-      left: this.#left,
-      random16,
-    });
     const authenticator = new Authenticator({ ...options, digestOf, sasl, superPassword });
-    this.logins = new Logins({ authenticator, auditor, delays });
-    const { logins, watches } = this;
-    const connections = this.#connections;
-    const { multiOpsMax } = options;
-    const parts = { outbox, throttle, logins, watches, connections, auditor, multiOpsMax };
-    this.#requests = new Requests(state, parts);
+    this.logins = new Logins(authenticator, delays, auditor);
+    const context = {
+      options,
+      connections: this.#connections,
+      outbox: this.#outbox,
+      throttle: this.throttle,
+      local: this.localSessions,
+      left: this.#left,
+      logins: this.logins,
+      watches: this.watches,
+      auditor,
+    };
+    this.#handshake = new Handshake(context, random16);
+    this.#requests = new Requests(state, context);
     this.#state = state;
-    const groupsOf = (id: ConnectionId) => connections.groupsOf(id);
     this.#events = new EventBudget(groupsOf, options.eventsPerTurn);
-    this.#applier = new Applier(state, watches, connections, this.#events);
+    this.#applier = new Applier(state, this.watches, this.#connections, this.#events);
   }
 
   get serving(): boolean {
@@ -171,9 +165,9 @@ export class Pipeline {
    * Returns true if some of these are left.
    */
   endTurn(): boolean {
-    for (const id of [...this.watches.yielded]) {
+    for (const [id, reason] of this.watches.yielded) {
       const connection = this.#connections.get(id);
-      if (connection !== undefined) this.#close(connection, WATCHES_EXCEEDED);
+      if (connection !== undefined) this.#close(connection, reason);
     }
     this.#requests.renew();
     this.#events.renew();
@@ -216,7 +210,7 @@ export class Pipeline {
 
   onOpen(id: ConnectionId, channel: ClientChannel, nowMs: number): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
-    const connection = new Connection(id, channel, this.#options);
+    const connection = new Connection(id, channel, this.#options.skipAcl, this.#options.admission);
     this.#connections.add(connection);
     if (!this.logins.takeProven(connection)) this.#close(connection, 'its name is too long');
     else this.rates.onOpen(connection, nowMs);
@@ -305,10 +299,6 @@ export class Pipeline {
     const ended = isOwn ? this.#requests.onApplying(txn) : null;
     if (ended !== null) this.#close(ended, READS_HAVE_GROWN);
     this.#applier.apply(zxid, txn, isOwn);
-    for (const id of this.#applier.takeExcess()) {
-      const connection = this.#connections.get(id);
-      if (connection !== undefined) this.#close(connection, EVENTS_EXCEEDED);
-    }
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
     if (!this.serving) return;
     const begins = txn.op.kind === 'beginClose';

@@ -312,10 +312,10 @@ describe('the end of an epoch', () => {
     const ensemble = new TestEnsemble({ preparer: { firstCounter: 0xffff_fffd } });
     const client = ensemble.connect();
     for (const path of ['/a', '/b', '/c', '/d']) client.create(path);
-    expect(ensemble.preparer.counterLeft).toBe(2);
+    expect(ensemble.preparer.txns.zxids.left).toBe(2);
     ensemble.settle();
     expect(client.takeSummary()).toEqual(['reply 1 0', 'reply 2 0']);
-    expect(ensemble.preparer.counterLeft).toBe(0);
+    expect(ensemble.preparer.txns.zxids.left).toBe(0);
     ensemble.nowMs += 1_000_000;
     ensemble.tick();
     ensemble.settle();

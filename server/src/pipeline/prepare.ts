@@ -44,7 +44,6 @@ import type {
   TxnOp,
 } from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
-import type { SessionsInFlight } from './overlay.js';
 import { Overlay } from './overlay.js';
 import {
   type Decision,
@@ -91,10 +90,6 @@ export interface WriteRules {
   readonly treeBound: TreeBound;
 }
 
-type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'isEmpty' | 'ownerOf' | 'size'> & {
-  readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'closing'>;
-};
-
 interface AskedMulti {
   readonly ops: readonly AskedOp[];
   readonly aclBytesMax: number;
@@ -109,16 +104,14 @@ const NO_BYTES = new Uint8Array(0);
 /** How much more the ACLs of a multi may have than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
 
+/** Its parts are public for reading; no other class changes them. */
 export class TxnPreparer {
-  readonly zxids: Pick<EpochZxids, 'last' | 'left'>;
-  /** What is in flight, for deciding what to prepare next. */
-  readonly overlay: SeenOverlay;
-  readonly quotas: Pick<QuotaGuard, 'takeExcesses'>;
-  readonly room: Pick<TreeRoom, 'bytes' | 'takeRefusals'>;
+  readonly zxids: EpochZxids;
+  readonly overlay: Overlay;
+  readonly quotas: QuotaGuard;
+  readonly room: TreeRoom;
   readonly #state: ReplicatedState;
-  readonly #overlay: Overlay;
   readonly #rules: WriteRules;
-  readonly #room: TreeRoom;
   /** With the client whose request is being decided. */
   readonly #context: Reused<DecisionContext>;
   readonly #reader = new JuteReader(NO_BYTES);
@@ -126,7 +119,6 @@ export class TxnPreparer {
   /** The transaction of a request. */
   readonly #txn: Reused<Txn>;
   readonly #sink: TxnSink;
-  readonly #zxids: EpochZxids;
 
   /** The state is at the end of the history from which the epoch starts. */
   constructor(state: ReplicatedState, rules: WriteRules, start: EpochStart, sink: TxnSink) {
@@ -137,21 +129,17 @@ export class TxnPreparer {
     );
     this.#state = state;
     this.#rules = rules;
-    this.#zxids = new EpochZxids(start);
-    this.zxids = this.#zxids;
-    const quotas = new QuotaGuard(state, rules.enforceQuota);
-    this.quotas = quotas;
-    this.#room = new TreeRoom(state, rules.treeBound);
-    this.room = this.#room;
+    this.zxids = new EpochZxids(start);
+    this.quotas = new QuotaGuard(state, rules.enforceQuota);
+    this.room = new TreeRoom(state, rules.treeBound);
+    this.overlay = new Overlay(state);
     const { skipAcl, extendedTypes, aclSchemes, pathDepthMax } = rules;
     const ephemeralsMax = rules.ephemeralsPerSessionMax;
     this.#txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
     this.#sink = sink;
     const nobody = { session: 0, opcode: 0, identities: [] };
     const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
-    this.#context = { ...nobody, ...allowed, quotas, treeRoom: this.#room };
-    this.#overlay = new Overlay(state);
-    this.overlay = this.#overlay;
+    this.#context = { ...nobody, ...allowed, quotas: this.quotas, treeRoom: this.room };
   }
 
   /** Decides a request. */
@@ -162,9 +150,9 @@ export class TxnPreparer {
     random16: () => Uint8Array,
   ): void {
     const zxid = this.#begin();
-    this.#room.begin();
+    this.room.begin();
     const op = this.#decide(request, random16);
-    if (op.kind !== 'error') this.#room.commit(zxid);
+    if (op.kind !== 'error') this.room.commit(zxid);
     const txn = this.#txn;
     txn.origin = origin;
     txn.request = request.request;
@@ -178,14 +166,14 @@ export class TxnPreparer {
   /** The end of a session, which deletes the ephemerals that it still has. */
   prepareClose({ session, ...asked }: SessionEnd, wallMs: number): void {
     const zxid = this.#begin();
-    this.#overlay.closeSession(session);
+    this.overlay.closeSession(session);
     this.#end(zxid, { ...asked, session, time: wallMs, op: { kind: 'closeSession' } });
   }
 
   /** The end of a session is decided; its close comes later. */
   prepareBeginClose({ session, ...asked }: SessionEnd, wallMs: number): void {
     const zxid = this.#begin();
-    this.#overlay.sessions.beginClose(session);
+    this.overlay.sessions.beginClose(session);
     this.#end(zxid, { ...asked, session, time: wallMs, op: { kind: 'beginClose' } });
   }
 
@@ -208,7 +196,7 @@ export class TxnPreparer {
   prepareFounding(acl: readonly Acl[], wallMs: number): void {
     const zxid = this.#begin();
     const ops = FIRST_NODES.map((path) => {
-      const version = this.#overlay.setAcl(this.#overlay.at(pathViewOf(path)), acl);
+      const version = this.overlay.setAcl(this.overlay.at(pathViewOf(path)), acl);
       return { kind: 'setAcl', path, acl, version } as const;
     });
     this.#end(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
@@ -221,7 +209,7 @@ export class TxnPreparer {
   prepareReap(path: string, wallMs: number, rules: ReapRules): void {
     const { tree } = this.#state;
     const node = tree.find(path);
-    if (node === NO_NODE || this.#overlay.touches(pathViewOf(path))) return;
+    if (node === NO_NODE || this.overlay.touches(pathViewOf(path))) return;
     if (!tree.isReapable(node, rules)) return;
     const zxid = this.#begin();
     this.#delete(path);
@@ -230,30 +218,30 @@ export class TxnPreparer {
 
   /** The transaction is in the state now: the overlay forgets it. */
   applied(zxid: Zxid): void {
-    this.#overlay.applied(zxid);
-    this.#room.applied(zxid);
+    this.overlay.applied(zxid);
+    this.room.applied(zxid);
   }
 
   /** A session that exists or is being created, unless it is being closed. */
   liveSession(session: SessionId): OpenedSession | undefined {
-    if (this.#overlay.sessions.isEndDecided(session)) return undefined;
-    return this.#state.sessions.get(session) ?? this.#overlay.sessions.opened(session);
+    if (this.overlay.sessions.isEndDecided(session)) return undefined;
+    return this.#state.sessions.get(session) ?? this.overlay.sessions.opened(session);
   }
 
   /** The znode exists and has no children. */
   #delete(path: string): void {
     const at = pathViewOf(path);
-    this.#overlay.delete(at, this.#overlay.at(at), this.#overlay.at(parentViewOf(at)));
+    this.overlay.delete(at, this.overlay.at(at), this.overlay.at(parentViewOf(at)));
   }
 
   #begin(): Zxid {
-    const zxid = this.#zxids.take();
-    this.#overlay.begin(zxid);
+    const zxid = this.zxids.take();
+    this.overlay.begin(zxid);
     return zxid;
   }
 
   #end(zxid: Zxid, txn: Txn): void {
-    this.#overlay.end();
+    this.overlay.end();
     this.#sink.add(zxid, txn);
   }
 
@@ -262,7 +250,7 @@ export class TxnPreparer {
       return this.#decideRequest(request, random16);
     } catch (error) {
       if (!(error instanceof MarshallingError)) throw error;
-      this.#overlay.rollBack();
+      this.overlay.rollBack();
       return failure(ErrorCode.marshallingError);
     }
   }
@@ -270,7 +258,7 @@ export class TxnPreparer {
   #decideRequest(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {
     const reader = this.#reader;
     pointAtRequest(reader, request);
-    const overlay = this.#overlay;
+    const overlay = this.overlay;
     const views = this.#views;
     const context = this.#contextOf(request);
     switch (request.opcode) {
@@ -287,7 +275,7 @@ export class TxnPreparer {
         return single(decideSetAcl(overlay, context, views.setAcl(reader)));
       case OpCode.raiseSequence:
         return single(
-          decideRaiseSequence(this.#overlay, this.#context, RaiseSequenceRequest.read(reader)),
+          decideRaiseSequence(this.overlay, this.#context, RaiseSequenceRequest.read(reader)),
         );
       case OpCode.multi:
         return this.#multi({
@@ -317,8 +305,8 @@ export class TxnPreparer {
     if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
     const ops: NodeOp[] = [];
     let aclBytes = 0;
-    this.#room.beginMulti();
-    this.#overlay.beginMulti();
+    this.room.beginMulti();
+    this.overlay.beginMulti();
     for (const request of requests) {
       let decision = this.#decideOp(request);
       if (typeof decision === 'object' && decision.kind === 'create') {
@@ -326,13 +314,13 @@ export class TxnPreparer {
         if (aclBytes > aclBytesMax) decision = ErrorCode.invalidAcl;
       }
       if (typeof decision === 'number') {
-        this.#overlay.rollBack();
+        this.overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });
       }
       ops.push(decision);
     }
-    if (this.#room.refusesMulti()) {
-      this.#overlay.rollBack();
+    if (this.room.refusesMulti()) {
+      this.overlay.rollBack();
       // All operations together are too large: the last one that adds something gets the error.
       const failed = ops.findLastIndex(({ kind }) => kind !== 'delete' && kind !== 'check');
       return multiFailure(ErrorCode.quotaExceeded, { failed, count: requests.length });
@@ -350,7 +338,7 @@ export class TxnPreparer {
 
   /** Decides an operation of a multi, in the request's context but with the opcode of a create. */
   #decideOp(op: AskedOp): Decision {
-    const overlay = this.#overlay;
+    const overlay = this.overlay;
     const context = this.#context;
     switch (op.kind) {
       case 'create':
@@ -373,7 +361,7 @@ export class TxnPreparer {
   #openSession(timeoutMs: number, password: Uint8Array): TxnOp {
     if (timeoutMs <= 0) throw new MarshallingError(`a session timeout of ${timeoutMs}`);
     assert(password.length === PASSWORD_BYTES, () => `${password.length} random bytes are 16`);
-    this.#overlay.openSession({ timeoutMs, password });
+    this.overlay.openSession({ timeoutMs, password });
     return { kind: 'createSession', timeoutMs, password };
   }
 }

@@ -88,9 +88,9 @@ describe('a hard quota', () => {
   it('that is not enforced is noted only', () => {
     const { ensemble, answer } = limited(HARD_COUNT, false);
     answer((c) => c.create('/q/a'));
-    expect(ensemble.preparer.takeExcesses()).toEqual([]);
+    expect(ensemble.preparer.txns.quotas.takeExcesses()).toEqual([]);
     expect(answer((c) => c.create('/q/b'))).toBe(0);
-    expect(ensemble.preparer.takeExcesses()).toEqual([
+    expect(ensemble.preparer.txns.quotas.takeExcesses()).toEqual([
       { path: '/q', what: 'count', value: 3, limit: 2, isHard: true },
     ]);
   });
@@ -101,16 +101,16 @@ describe('a soft quota', () => {
     const { ensemble, answer } = limited('count=1,bytes=100');
     expect(answer((c) => c.create('/q/a'))).toBe(0);
     expect(answer((c) => c.create('/q/b'))).toBe(0);
-    expect(ensemble.preparer.takeExcesses()).toEqual([
+    expect(ensemble.preparer.txns.quotas.takeExcesses()).toEqual([
       { path: '/q', what: 'count', value: 3, limit: 1, isHard: false },
     ]);
-    expect(ensemble.preparer.takeExcesses()).toEqual([]);
+    expect(ensemble.preparer.txns.quotas.takeExcesses()).toEqual([]);
   });
 
   it('counts for nothing beside a hard one of its kind', () => {
     const { ensemble, answer } = limited('count=1,bytes=-1=;byteHardLimit=-1;countHardLimit=5');
     expect(answer((c) => c.create('/q/a'))).toBe(0);
-    expect(ensemble.preparer.takeExcesses()).toEqual([]);
+    expect(ensemble.preparer.txns.quotas.takeExcesses()).toEqual([]);
   });
 });
 

@@ -24,22 +24,24 @@ export interface ReadScene {
 
 /** Makes scenes. It keeps the last one, because the next read is mostly of the same connection. */
 export class ReadScenes {
-  readonly #parts: Pick<ReadScene, 'watches' | 'multiOpsMax'>;
+  readonly #watches: WatchTable;
+  readonly #multiOpsMax: number;
   #last: ReadScene | null = null;
 
-  constructor(parts: Pick<ReadScene, 'watches' | 'multiOpsMax'>) {
-    this.#parts = parts;
+  constructor(watches: WatchTable, multiOpsMax: number) {
+    this.#watches = watches;
+    this.#multiOpsMax = multiOpsMax;
   }
 
   of(
     state: ReplicatedState,
-    { id: watcher, session, channel }: Pick<Connection, 'id' | 'session' | 'channel'>,
+    { id: watcher, session, channel }: Connection,
     requester: Requester,
   ): ReadScene {
     const last = this.#last;
     const isSame = last?.watcher === watcher && last.requester === requester;
     if (isSame && last.state === state) return last;
-    const { watches, multiOpsMax } = this.#parts;
+    const [watches, multiOpsMax] = [this.#watches, this.#multiOpsMax];
     const scene = { state, watches, multiOpsMax, watcher, channel, requester, session };
     this.#last = scene;
     return scene;

@@ -130,7 +130,7 @@ describe('a container', () => {
     ensemble.settle();
     expect(has(ensemble, '/c')).toBe(false);
     expect(client.takeSummary().at(-1)).toBe('reply 4 -101');
-    expect(ensemble.preparer.overlaySize).toBe(0);
+    expect(ensemble.preparer.txns.overlay.size).toBe(0);
   });
 });
 

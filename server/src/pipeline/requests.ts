@@ -24,8 +24,10 @@ import type { Applier } from './apply.js';
 import type { Auditor } from './audit.js';
 import type { ConnectionId, ReplyRecord } from './client-channel.js';
 import type { Connection, Connections, QueueEntry } from './connection.js';
-import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
+import type { LeftSessions } from './left-sessions.js';
+import { isLocalId, LOCAL_SESSION, type LocalSessions } from './local-sessions.js';
 import type { Logins } from './logins.js';
+import type { PipelineOptions } from './options.js';
 import type { Outbox, Throttle } from './outbox.js';
 import { type ReadHeader, runRead, runWatchesPart } from './read.js';
 import { answerBytesOf, isListing, LARGE_BYTES, type ReadScene, ReadScenes } from './read-scene.js';
@@ -48,8 +50,22 @@ const ANSWER_TOO_LARGE = 'the answer is larger than any frame';
 const LOGIN_NOT_KEPT =
   'its login has to wait, but too many of its address do already, or it is too long to be kept';
 
+/** What the parts of one pipeline share; Pipeline owns all of it. */
+export interface PipelineContext {
+  readonly options: PipelineOptions;
+  readonly connections: Connections;
+  readonly outbox: Outbox;
+  readonly throttle: Throttle;
+  readonly local: LocalSessions;
+  readonly left: LeftSessions;
+  readonly logins: Logins;
+  readonly watches: WatchTable;
+  /** Null where nothing is audited. */
+  readonly auditor: Auditor | null;
+}
+
 export class Requests {
-  readonly #parts: RequestsParts;
+  readonly #context: PipelineContext;
   /**
    * Holds by their numbers the pending requests whose answers do not name their session: syncs, and
    * writes of local sessions, whose transactions have LOCAL_SESSION.
@@ -70,10 +86,10 @@ export class Requests {
   /** The time of the turn. Pipeline sets it before it calls what may answer a request. */
   nowMs = 0;
 
-  constructor(state: ReplicatedState, parts: RequestsParts) {
+  constructor(state: ReplicatedState, context: PipelineContext) {
     this.#state = state;
-    this.#parts = parts;
-    this.#scenes = new ReadScenes(parts);
+    this.#context = context;
+    this.#scenes = new ReadScenes(context.watches, context.options.multiOpsMax);
   }
 
   set state(state: ReplicatedState) {
@@ -112,7 +128,7 @@ export class Requests {
 
   /** Looks at the attempts to log in whose time has come. */
   onTick(onLookedAt: (connection: Connection) => void): void {
-    this.#parts.logins.onTick(this.nowMs, (attempt) => {
+    this.#context.logins.onTick(this.nowMs, (attempt) => {
       this.#login(attempt.connection, attempt, new JuteReader(attempt.body));
       onLookedAt(attempt.connection);
     });
@@ -144,8 +160,8 @@ export class Requests {
   }
 
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
-  onApplied(zxid: Zxid, txn: Txn, applier: Pick<Applier, 'writeReply'>): void {
-    const { throttle, auditor } = this.#parts;
+  onApplied(zxid: Zxid, txn: Txn, applier: Applier): void {
+    const { throttle, auditor } = this.#context;
     const waiting = this.#entryOfTxn(txn);
     const entry = waiting ?? throttle.takeOrphan(txn.request);
     if (entry === undefined) return;
@@ -191,7 +207,7 @@ export class Requests {
 
   /** A connection that is held for `room` may continue. */
   onRoom(id: ConnectionId): void {
-    const connection = this.#parts.connections.get(id);
+    const connection = this.#context.connections.get(id);
     if (connection === undefined || !this.#parked.delete(connection)) return;
     this.#drain(connection);
     if (!this.#parked.has(connection)) connection.channel.release('room');
@@ -203,10 +219,10 @@ export class Requests {
    */
   drop(connection: Connection): void {
     this.#parked.delete(connection);
-    this.#parts.logins.waiting.forget(connection);
+    this.#context.logins.waiting.forget(connection);
     const pending = connection.queue.takeAll();
     for (const { request } of pending) this.#byRequest.delete(request);
-    this.#parts.throttle.onConnectionGone(connection, pending);
+    this.#context.throttle.onConnectionGone(connection, pending);
   }
 
   /** The role has ended; every connection was dropped. */
@@ -214,7 +230,7 @@ export class Requests {
     const { size } = this.#byRequest;
     assert(size === 0, () => `${size} requests wait after the role`);
     this.#dueSyncs.clear();
-    const { throttle, auditor } = this.#parts;
+    const { throttle, auditor } = this.#context;
     for (const orphan of throttle.clear()) auditor?.onUnknown(orphan);
     this.#scenes.forget();
     this.#finished = [];
@@ -260,7 +276,7 @@ export class Requests {
   #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const packet = body.rest();
     const attempt = { body: packet, nowMs: this.nowMs };
-    const verdict = this.#parts.logins.judge(connection, header, attempt);
+    const verdict = this.#context.logins.judge(connection, header, attempt);
     if (verdict === 'now') this.#login(connection, header, new JuteReader(packet));
     if (verdict === 'notKept') this.#giveUp(connection, LOGIN_NOT_KEPT);
   }
@@ -270,7 +286,7 @@ export class Requests {
    * answered in its order.
    */
   #login(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const { logins } = this.#parts;
+    const { logins } = this.#context;
     const nowMs = this.nowMs;
     if (header.opcode === OpCode.auth) {
       this.#onRead(connection, header, logins.authenticate(connection, body.rest(), nowMs));
@@ -305,10 +321,10 @@ export class Requests {
       attachment: connection.attachment,
       identities: requester.identities,
       requester,
-      request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
+      request: kind === 'read' ? 0 : this.#context.outbox.nextRequest(),
       sinceMs: this.nowMs,
       changes: 0,
-      znode: kind === 'write' ? (this.#parts.auditor?.znodeOf(opcode, body) ?? null) : null,
+      znode: kind === 'write' ? (this.#context.auditor?.znodeOf(opcode, body) ?? null) : null,
       answerBytes:
         kind === 'read'
           ? answerBytesOf(this.#state.tree, { opcode, body, writeBytes, requester })
@@ -320,7 +336,7 @@ export class Requests {
 
   /** The frame is valid until this returns: the body of what is not forwarded by then is copied. */
   #enqueue(connection: Connection, entry: QueueEntry): void {
-    const { throttle, outbox } = this.#parts;
+    const { throttle, outbox } = this.#context;
     const passage = connection.queue.accept(entry);
     throttle.onQueued(connection, entry);
     const hasSession = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
@@ -348,7 +364,7 @@ export class Requests {
       if (entry === undefined) break;
       if (entry.kind === 'read') this.#runQueued(connection, entry);
       else if (entry.kind === 'sync') this.#answerSync(connection, entry);
-      else this.#parts.outbox.accept(connection, entry);
+      else this.#context.outbox.accept(connection, entry);
     }
     this.#maybeFinish(connection);
   }
@@ -369,7 +385,7 @@ export class Requests {
   #begin(connection: Connection, entry: QueueEntry): void {
     if (entry.kind !== 'read' || entry.hasBegun) return;
     connection.channel.keep(entry.bytes);
-    this.#parts.throttle.onBegun(connection, entry);
+    this.#context.throttle.onBegun(connection, entry);
   }
 
   /** Runs the next part of a divided setWatches; false if the connection must end. */
@@ -435,7 +451,7 @@ export class Requests {
   }
 
   #answered(connection: Connection, entry: QueueEntry): void {
-    this.#parts.throttle.onAnswered(connection, entry);
+    this.#context.throttle.onAnswered(connection, entry);
     this.#count(connection, entry, entry.sinceMs);
   }
 
@@ -463,11 +479,11 @@ export class Requests {
   /** The request of a client here that became this transaction, if it waits for the answer. */
   #entryOfTxn({ session, request }: Txn): QueueEntry | undefined {
     if (session === LOCAL_SESSION) return this.#byRequest.get(request);
-    return this.#parts.connections.of(session)?.queue.find(request);
+    return this.#context.connections.of(session)?.queue.find(request);
   }
 
   #connectionOf(entry: QueueEntry): Connection {
-    const connection = this.#parts.connections.get(entry.connection);
+    const connection = this.#context.connections.get(entry.connection);
     assert(connection !== undefined, () => `connection ${entry.connection} waits`);
     return connection;
   }
@@ -476,19 +492,6 @@ export class Requests {
 /** Whoever has not proved what this member asks for is refused as a whole, and hears of nothing. */
 function isInParts({ isAdmitted }: Connection, opcode: number, bodyBytes: number): boolean {
   return isAdmitted && isDivided(opcode, bodyBytes);
-}
-
-/** The parts that Requests works with; Pipeline owns all of them. */
-interface RequestsParts {
-  readonly outbox: Outbox;
-  readonly throttle: Throttle;
-  readonly logins: Logins;
-  readonly watches: WatchTable;
-  readonly connections: Connections;
-  /** Null where nothing is audited. */
-  readonly auditor: Auditor | null;
-  /** The operations of one multiRead. */
-  readonly multiOpsMax: number;
 }
 
 const NONE: readonly Connection[] = [];

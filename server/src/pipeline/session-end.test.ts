@@ -77,7 +77,7 @@ describe('closing a session', () => {
     expect(client.takeSummary()).toEqual(['reply 1 0']);
     expect(ensemble.leader.state.sessions.count).toBe(0);
     expect(ensemble.leader.state.lastZxid).toBe(0x1_0000_0002);
-    expect(ensemble.preparer.overlaySize).toBe(0);
+    expect(ensemble.preparer.txns.overlay.size).toBe(0);
   });
 });
 
@@ -128,7 +128,7 @@ describe('expiry', () => {
     expect(client.state).toBe('open');
     ensemble.tickIn(101);
     expect(client.state).toBe('ended');
-    expect(ensemble.preparer.sessionCount).toBe(0);
+    expect(ensemble.preparer.leases.count).toBe(0);
   });
 
   it('starts anew with a fresh full timeout under a new leader', () => {

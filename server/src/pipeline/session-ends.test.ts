@@ -32,7 +32,7 @@ function owner(ensemble: TestEnsemble, count: number): TestClient {
 }
 
 function expire(ensemble: TestEnsemble, session: number): void {
-  ensemble.preparer.endLease(session);
+  ensemble.preparer.leases.end(session);
   ensemble.tick();
 }
 
@@ -60,12 +60,12 @@ describe('the end of a session with many ephemerals', () => {
   it('is not ended again by an operator once it is decided', () => {
     const ensemble = newEnsemble();
     const session = Number(owner(ensemble, MANY).session);
-    expect(ensemble.preparer.endLease(session)).toBe(true);
-    expect(ensemble.preparer.endLease(session), 'before the next tick').toBe(false);
+    expect(ensemble.preparer.leases.end(session)).toBe(true);
+    expect(ensemble.preparer.leases.end(session), 'before the next tick').toBe(false);
     ensemble.tick();
     ensemble.apply(1, 1);
     expect(ensemble.leader.state.sessions.get(session)?.isClosing).toBe(true);
-    expect(ensemble.preparer.endLease(session), 'while it is closing').toBe(false);
+    expect(ensemble.preparer.leases.end(session), 'while it is closing').toBe(false);
   });
 
   it('deletes a bounded number of them in each transaction, the session with the last', () => {
@@ -88,7 +88,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(Math.max(...turns.map((turn) => turn.length))).toBe(3);
     expect(state.tree.ephemeralCount).toBe(0);
     expect(ensemble.member(2).state.digest()).toBe(state.digest());
-    expect(ensemble.preparer.overlaySize).toBe(0);
+    expect(ensemble.preparer.txns.overlay.size).toBe(0);
   });
 
   it('lets others be served in between, who see what is left of it', () => {
@@ -163,20 +163,20 @@ describe('the end of a session with many ephemerals', () => {
       pipeline.startServing();
     }
     ensemble.preparer = ensemble.newPreparer(2, { ephemeralsPerPartMax: PART });
-    expect(ensemble.preparer.sessionCount).toBe(0);
+    expect(ensemble.preparer.leases.count).toBe(0);
     // It receives nothing before the end is committed, and takes nobody's place in line meanwhile.
     const early = resume(ensemble, 1, client);
     ensemble.forward();
     expect([early.state, early.take()]).toEqual(['ended', []]);
     expect(ensemble.member(1).pipeline.outstanding).toBe(0);
-    expect(ensemble.preparer.isClosing(session)).toBe(true);
+    expect(ensemble.preparer.txns.overlay.sessions.isClosing(session)).toBe(true);
     ensemble.settle();
     const again = resume(ensemble, 1, client);
     ensemble.settle();
     expect(isExpired(again.takeConnectResponse())).toBe(true);
     expect(ensemble.leader.state.tree.ephemeralCount).toBe(0);
     expect(ensemble.leader.state.sessions.count).toBe(0);
-    expect(ensemble.preparer.isClosing(session)).toBe(false);
+    expect(ensemble.preparer.txns.overlay.sessions.isClosing(session)).toBe(false);
     expect(ensemble.member(2).state.digest()).toBe(ensemble.leader.state.digest());
   });
 

@@ -36,7 +36,7 @@ export class Touches {
   }
 
   /** Returns the sessions heard from since the last call; `live` has those that are served. */
-  take(live: Pick<Connections, 'of'>): readonly SessionId[] {
+  take(live: Connections): readonly SessionId[] {
     const heard = this.#heard;
     if (heard.length === 0) return heard;
     this.#heard = [];

@@ -152,17 +152,17 @@ describe('a full tree', () => {
 
   it('tells how many were refused, once', () => {
     const { ensemble, answer, state } = bounded(0);
-    expect(ensemble.preparer.takeRefusals()).toBe(null);
+    expect(ensemble.preparer.txns.room.takeRefusals()).toBe(null);
     answer((c) => c.create('/a'));
     answer((c) => c.create('/a'));
     const { bytes } = state;
-    expect(ensemble.preparer.takeRefusals()).toEqual({
+    expect(ensemble.preparer.txns.room.takeRefusals()).toEqual({
       count: 2,
       forDisk: 0,
       bytes,
       bytesMax: bytes,
     });
-    expect(ensemble.preparer.takeRefusals()).toBe(null);
+    expect(ensemble.preparer.txns.room.takeRefusals()).toBe(null);
   });
 });
 
@@ -173,7 +173,7 @@ describe('while a disk is full', () => {
     bound.isDiskFull = true;
     expect(answer((c) => c.create('/a'))).toBe(FULL);
     expect(answer((c) => c.setData('/d', 'smaller'))).toBe(FULL);
-    expect(ensemble.preparer.takeRefusals()).toMatchObject({ count: 0, forDisk: 2 });
+    expect(ensemble.preparer.txns.room.takeRefusals()).toMatchObject({ count: 0, forDisk: 2 });
     const multi = (ops: readonly MultiRequestOp[]): readonly number[] => {
       client.send(OpCode.multi, MultiRequest, { ops });
       ensemble.settle();
@@ -251,16 +251,16 @@ describe('the state', () => {
           if (typeof next === 'number') ensemble.apply(1, next);
           else if (next.length === 1) next.forEach(sendOne);
           else client.send(OpCode.multi, MultiRequest, { ops: next });
-          const foreseen = ensemble.preparer.treeBytes;
+          const foreseen = ensemble.preparer.txns.room.bytes;
           ensemble.forward();
           expect(state.bytes).toBeLessThanOrEqual(bound.bytesMax);
-          expect(ensemble.preparer.treeBytes).toBeLessThanOrEqual(bound.bytesMax);
-          if (typeof next === 'number') expect(ensemble.preparer.treeBytes).toBe(foreseen);
+          expect(ensemble.preparer.txns.room.bytes).toBeLessThanOrEqual(bound.bytesMax);
+          if (typeof next === 'number') expect(ensemble.preparer.txns.room.bytes).toBe(foreseen);
         }
-        const foreseen = ensemble.preparer.treeBytes;
+        const foreseen = ensemble.preparer.txns.room.bytes;
         ensemble.apply();
         expect(state.bytes).toBe(foreseen);
-        expect(ensemble.preparer.treeBytes).toBe(foreseen);
+        expect(ensemble.preparer.txns.room.bytes).toBe(foreseen);
       }),
       { numRuns: 200 },
     );

@@ -24,7 +24,7 @@ async function withImpostor() {
     [leader, target].map((to) => [to, { host: `member-${to}`, port: PEER_PORT }]),
   );
   const impostor = new ScriptedPeer({ id, host, timers, network, options: { peers } });
-  await impostor.port.listen();
+  await impostor.listen();
   await ensemble.until(() => impostor.links.size === 2, 'was it connected to both');
   const say = async (to: number, message: PeerMessage) => {
     impostor.port.send(to, impostor.linkTo(to), message);

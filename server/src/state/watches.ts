@@ -52,6 +52,7 @@ const RELEASED_PER_TURN = 5_000;
 const SPARE_PART = 1 / 8;
 /** The searches of one turn: each looks at all watchers. */
 const SEARCHES_PER_TURN = 8;
+const WATCHES_EXCEEDED = 'all watches of this member take too much memory, it holds most of them';
 const NOBODY: ReadonlySet<WatcherId> = new Set();
 
 export class WatchTable {
@@ -72,8 +73,8 @@ export class WatchTable {
   #releasable = RELEASED_PER_TURN;
   #hasLeaving = false;
   readonly #groupsOf: WatchGroupsOf;
-  /** Watchers that have given way, until they are removed. They get no watch any more. */
-  readonly #yielded = new Set<WatcherId>();
+  /** Watchers that have given way, with the reason, until they are removed. */
+  readonly #yielded = new Map<WatcherId, string>();
   #searchesLeft = SEARCHES_PER_TURN;
 
   constructor(limits: WatchLimits, tree: WatchedTree, groupsOf: WatchGroupsOf = ownGroup) {
@@ -83,11 +84,17 @@ export class WatchTable {
   }
 
   /**
-   * The watchers that have given way and are still there. They have lost all watches, so their
-   * connections have to be closed.
+   * The watchers that have given way and are still there, with the reason. They have lost all
+   * watches, so their connections have to be closed.
    */
-  get yielded(): ReadonlySet<WatcherId> {
+  get yielded(): ReadonlyMap<WatcherId, string> {
     return this.#yielded;
+  }
+
+  /** The watcher loses all watches now, for this reason, and gets no further one. */
+  giveWay(watcher: WatcherId, reason: string): void {
+    this.#yielded.set(watcher, reason);
+    this.#dismiss(watcher);
   }
 
   /** Sets the state that replaces the former one; there must be no watcher. */
@@ -306,8 +313,7 @@ export class WatchTable {
     const asking = { watcher: newcomer, bytes: own, groups: this.#groupsOf(newcomer) };
     const wanted = this.#limits.bytesMax * SPARE_PART;
     for (const watcher of givingWay(holders, asking, wanted)) {
-      this.#yielded.add(watcher);
-      this.#dismiss(watcher);
+      this.giveWay(watcher, WATCHES_EXCEEDED);
     }
   }
 

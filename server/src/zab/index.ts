@@ -4,6 +4,7 @@ export type {
   LinkId,
   NoteFacts,
   RoleName,
+  RoleView,
   StorageOutput,
   Ticket,
   ZabInput,

@@ -127,6 +127,12 @@ export type StorageOutput =
 
 export type RoleName = 'looking' | 'following' | 'leading';
 
+/** A role, with its leader: the member itself while it leads, 0 while it is `looking`. */
+export interface RoleView {
+  readonly role: RoleName;
+  readonly leader: PeerId;
+}
+
 export type ZabOutput =
   | StorageOutput
   | {

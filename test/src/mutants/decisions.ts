@@ -11,7 +11,7 @@ export const decisionMutants: readonly Mutant[] = [
     breaks: 'a multi that failed leaves nothing behind in the overlay',
     in: 'TxnPreparer.#multi',
     find: `{
-        this.#overlay.rollBack();
+        this.overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });
       }`,
     replace: `{
@@ -24,12 +24,12 @@ export const decisionMutants: readonly Mutant[] = [
     breaks: 'a multi is applied completely or not at all',
     in: 'TxnPreparer.#multi',
     find: `{
-        this.#overlay.rollBack();
+        this.overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });
       }`,
     replace: `{
         if (ops.length > 1) break;
-        this.#overlay.rollBack();
+        this.overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });
       }`,
   },

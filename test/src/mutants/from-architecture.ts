@@ -130,8 +130,8 @@ export const architectureMutants: readonly Mutant[] = [
     breaks: 'the end of a session is reported only after a quorum has confirmed the leader',
     aim: GONE_IN_DOUBT,
     in: 'LeaderService.#onAttach',
-    find: `if (attached.valid) this.#hooks.answer(origin, attached);
+    find: `if (attached.valid) this.#driver.answer(origin, attached);
       else this.confirmed.add({ origin, afterApply: true, answer: () => attached });`,
-    replace: 'this.#hooks.answer(origin, attached);',
+    replace: 'this.#driver.answer(origin, attached);',
   },
 ];

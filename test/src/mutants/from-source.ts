@@ -159,7 +159,7 @@ export const sourceMutants: readonly Mutant[] = [
     breaks: 'a znode is removed for its age only where nothing in flight touches it',
     aim: [...BRIEF, 'tuning.containerCheckMs=50', 'clients.ttls=true', 'clients.works=["own"]'],
     in: 'TxnPreparer.prepareReap',
-    find: 'if (node === NO_NODE || this.#overlay.touches(pathViewOf(path))) return;',
+    find: 'if (node === NO_NODE || this.overlay.touches(pathViewOf(path))) return;',
     replace: 'if (node === NO_NODE) return;',
   },
   {

@@ -43,9 +43,9 @@ export const sessionEndMutants: readonly Mutant[] = [
     also: [
       {
         in: 'RequestPreparer.constructor',
-        find: 'if (!isClosing) this.#leases.add(session, timeoutMs, time.nowMs);',
+        find: 'if (!isClosing) this.leases.add(session, timeoutMs, time.nowMs);',
         replace:
-          'if (!isClosing || timeoutMs > 0) this.#leases.add(session, timeoutMs, time.nowMs);',
+          'if (!isClosing || timeoutMs > 0) this.leases.add(session, timeoutMs, time.nowMs);',
       },
     ],
   },

@@ -107,7 +107,7 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'a request from a member that does not own its session is dropped',
     in: 'RequestPreparer.#mayAsk',
     find: 'return this.#ownership.isNewest(item.session, origin, item.attachment);',
-    replace: 'return this.#leases.count > 0 && origin > 0;',
+    replace: 'return this.leases.count > 0 && origin > 0;',
   },
   {
     name: 'attach-judged-by-member',
@@ -151,9 +151,9 @@ export const sessionMutants: readonly Mutant[] = [
     name: 'expiry-without-slack',
     area: 'sessions',
     breaks: 'a deadline is the last touch + timeout + 2H',
-    in: 'newLeaderService',
-    find: '2 * options.peerTimeoutMs',
-    replace: '0',
+    in: 'driverOptions',
+    find: 'const leaseSlackMs = 2 * config.peerTimeoutMs;',
+    replace: 'const leaseSlackMs = 0;',
   },
   {
     name: 'touch-moves-nothing',
@@ -168,8 +168,8 @@ export const sessionMutants: readonly Mutant[] = [
     area: 'sessions',
     breaks: 'after a leader change a deadline is now + timeout + 2H',
     in: 'RequestPreparer.constructor',
-    find: 'this.#leases.add(session, timeoutMs, time.nowMs);',
-    replace: 'this.#leases.add(session, timeoutMs, time.nowMs - timeoutMs);',
+    find: 'this.leases.add(session, timeoutMs, time.nowMs);',
+    replace: 'this.leases.add(session, timeoutMs, time.nowMs - timeoutMs);',
   },
   {
     name: 'sessions-never-expire',
@@ -272,7 +272,7 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'the sessions of a member whose link is lost count as heard from until then',
     aim: LOST_MEMBERS,
     in: 'RequestPreparer.onMemberGone',
-    find: 'this.#leases.touch(session, time.nowMs);',
-    replace: 'this.#leases.touch(session, -time.nowMs);',
+    find: 'this.leases.touch(session, time.nowMs);',
+    replace: 'this.leases.touch(session, -time.nowMs);',
   },
 ];

@@ -1,6 +1,7 @@
 /** For tests: a leader's service on a state of its own; proposals are applied on demand. */
 import { makeZxid, RequestBatch } from '@rookery/protocol';
-import { type LeaderHooks, LeaderService, ProposalBatcher } from '../../driver/leader.js';
+import { LeaderService, ProposalBatcher } from '../../driver/leader.js';
+import type { DriverActions, DriverParts } from '../../driver/parts.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
 import { IGNORE_CHANGES, ReplicatedState } from '../../state/replicated-state.js';
@@ -23,27 +24,24 @@ export class TestLeaderService {
     const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
     const rules = { ...allowed, enforceQuota: false, reconfigEnabled: false, treeBound: NO_BOUND };
     const reaper = { intervalMs: 60_000, perMinuteMax: 1000, neverUsedMs: 0 };
-    const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
+    const term = { epoch: 1, lastZxid: 0, firstCounter: 1, ages: { ageMs: () => 0 } };
     const random16 = (): Uint8Array => new Uint8Array(16);
     const { state } = this;
-    const timers = { nowMs: () => this.nowMs, after: () => ({ cancel: () => {} }) };
+    const timers = {
+      nowMs: () => this.nowMs,
+      wallMs: () => this.nowMs,
+      after: () => ({ cancel: () => {} }),
+      defer: () => {},
+    };
     const batcher = new ProposalBatcher(0, timers, () => {});
     const preparer = new RequestPreparer(
-      {
-        state,
-        ages: { ageMs: () => 0 },
-        options: { ...options, ...rules },
-        random16,
-        sink: batcher,
-      },
+      { ...term, state },
+      { ...rules, leaseSlackMs: 500, reaper },
+      batcher,
+      random16,
       this.#time(),
     );
-    const hooks: LeaderHooks = {
-      time: () => this.#time(),
-      wake: () => {},
-      confirm: () => {},
-      answer: () => {},
-    };
+    const driver = { step: () => {}, answer: () => {} } as unknown as DriverActions;
     const logger = {
       info: (facts: object) =>
         void ('count' in facts && this.expiryLines.push(Number(facts.count))),
@@ -51,8 +49,8 @@ export class TestLeaderService {
     };
     const treeBound = { onRefused: () => {} };
     const limits = { leaderShareMsMax: Number.POSITIVE_INFINITY, overlaySizeMax };
-    const surroundings = { timers, logger, treeBound, options: limits };
-    this.service = new LeaderService({ preparer, batcher }, surroundings, hooks);
+    const parts = { timers, logger, treeBound, options: limits } as unknown as DriverParts;
+    this.service = new LeaderService(parts, driver, preparer, batcher, () => this.#time());
   }
 
   ask(session: number, opcode: number, body: Uint8Array): void {

@@ -73,9 +73,12 @@ export class Member implements PeerHandler {
       security: { ways: ['none'], secrets: () => [], randomBytes, tls: null, ...setup.security },
       logger: log.logger,
       identity: () => this.identity,
-      handler: this,
       ...setup.options,
     });
+  }
+
+  listen(): Promise<void> {
+    return this.port.listen(this);
   }
 
   onConnected(peer: PeerId, link: number, hello: Hello): void {
@@ -145,8 +148,8 @@ export async function pair(options: Partial<LinkedMember> = {}) {
   const { timers, network } = world();
   const one = new Member({ id: 1, timers, network, options });
   const two = new Member({ id: 2, timers, network, options });
-  await one.port.listen();
-  await two.port.listen();
+  await one.listen();
+  await two.listen();
   await timers.advance(20);
   return { timers, network, one, two };
 }

@@ -87,10 +87,14 @@ export class TestMember {
   }
 }
 
+interface PreparerOptions extends RequestPreparerOptions {
+  readonly firstCounter: number;
+}
+
 export interface TestEnsembleOptions {
   readonly size?: number;
   readonly pipeline?: Partial<PipelineOptions>;
-  readonly preparer?: Partial<RequestPreparerOptions>;
+  readonly preparer?: Partial<PreparerOptions>;
   readonly digestOf?: DigestOf;
   readonly sasl?: SaslServer;
   readonly audit?: AuditSink;
@@ -132,32 +136,33 @@ export class TestEnsemble {
     return { txn: this.#txns.txnOf(proposalOf(last.body)), bytes: last.body.length };
   }
 
-  newPreparer(epoch: number, options: Partial<RequestPreparerOptions> = {}): RequestPreparer {
+  newPreparer(epoch: number, given: Partial<PreparerOptions> = {}): RequestPreparer {
+    const { firstCounter = 1, ...options } = given;
     const { state } = this.leader;
     return new RequestPreparer(
       {
+        epoch,
+        firstCounter,
+        lastZxid: state.lastZxid,
         state,
         ages: { ageMs: (_, mtimeMs) => this.wallMs - mtimeMs },
-        options: {
-          epoch,
-          lastZxid: state.lastZxid,
-          firstCounter: 1,
-          leaseSlackMs: 500,
-          skipAcl: false,
-          extendedTypes: true,
-          enforceQuota: true,
-          ephemeralsPerSessionMax: 1_000_000,
-          ephemeralsPerPartMax: 256,
-          multiOpsMax: 4096,
-          pathDepthMax: 2000,
-          reconfigEnabled: false,
-          treeBound: NO_BOUND,
-          reaper: { intervalMs: 60_000, perMinuteMax: 10_000, neverUsedMs: 0 },
-          ...options,
-        },
-        random16: () => new Uint8Array(16).fill(++this.#passwords),
-        sink: { add: (zxid, txn) => void this.#log.push({ zxid, body: encodeTxn(txn) }) },
       },
+      {
+        leaseSlackMs: 500,
+        skipAcl: false,
+        extendedTypes: true,
+        enforceQuota: true,
+        ephemeralsPerSessionMax: 1_000_000,
+        ephemeralsPerPartMax: 256,
+        multiOpsMax: 4096,
+        pathDepthMax: 2000,
+        reconfigEnabled: false,
+        treeBound: NO_BOUND,
+        reaper: { intervalMs: 60_000, perMinuteMax: 10_000, neverUsedMs: 0 },
+        ...options,
+      },
+      { add: (zxid, txn) => void this.#log.push({ zxid, body: encodeTxn(txn) }) },
+      () => new Uint8Array(16).fill(++this.#passwords),
       this.time,
     );
   }

@@ -76,8 +76,8 @@ export const identityMutants: readonly NamedMutant[] = [
     name: 'digest-mismatch-ignored',
     area: 'named',
     in: 'DigestWatch.#onMismatch',
-    find: "if (majority === null) return 'nobody';",
-    replace: "if (majority !== undefined) return 'nobody';",
+    find: 'if (majority === null) return false;',
+    replace: 'if (majority !== undefined) return false;',
     breaks: 'a member whose state a quorum does not have gives up',
     scenario: {
       file: 'server/src/simulated/digests.test.ts',

@@ -1,6 +1,6 @@
 /** What a data directory last served with: the bound of what it remembers of changed files. */
 import { describe, expect, it } from 'vitest';
-import type { ServerAddress } from '../config/config.js';
+import type { Config, ServerAddress } from '../config/config.js';
 import { OperatorError } from '../config/operator-error.js';
 import type { ServedWith } from '../storage/contract.js';
 import { planServing } from './last-configuration.js';
@@ -12,7 +12,7 @@ function serversOf(ids: readonly number[]): readonly ServerAddress[] {
 }
 
 function plan(servedWith: ServedWith | null, ids: readonly number[], ensembleId = 'E') {
-  const config = { servers: serversOf(ids), peerTimeoutMs: 1000 };
+  const config = { servers: serversOf(ids), peerTimeoutMs: 1000 } as Partial<Config> as Config;
   return planServing({ servedWith, ensembleId }, config);
 }
 

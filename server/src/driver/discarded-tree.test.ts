@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { keptLog } from '../simulated/net/fixtures.js';
 import { type ChangeSink, ReplicatedState } from '../state/replicated-state.js';
 import type { TxnOp } from '../state/txn.js';
-import { keepTree } from './kept-tree.js';
+import { keepTree } from './discarded.js';
 import type { DriverParts } from './parts.js';
 
 const WORLD = [{ perms: 31, scheme: 'world', id: 'anyone' }];
