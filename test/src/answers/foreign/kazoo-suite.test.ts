@@ -7,7 +7,7 @@
  * clients of the second part connect by TLS with certificates.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -19,7 +19,8 @@ import { TestAuthority } from '../../simulated.js';
 
 const PLUGIN_DIRECTORY = new URL('../../foreign/kazoo/', import.meta.url).pathname;
 const PARTS = 2;
-const DEADLINE_MS = 240_000;
+const DEADLINE_MS = 400_000;
+const LOG_LINES_ON_FAILURE = 40;
 /** Kazoo gives each of its three servers ten ports, and uses the first four of them. */
 const PORTS_PER_ENSEMBLE = 24;
 const PASSED_AT_LEAST = 464;
@@ -50,7 +51,10 @@ async function mayLackPythonModules(): Promise<boolean> {
 
 async function runPart(part: number, basePort: number) {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-kazoo-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  onTestFinished(({ task }) => {
+    if (task.result?.state === 'fail') console.log(logTails(directory));
+    rmSync(directory, { recursive: true, force: true });
+  });
   return await runCommand({
     file: PYTHON,
     args: ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'rookery_members'].concat([
@@ -76,6 +80,17 @@ async function runPart(part: number, basePort: number) {
       ZOOKEEPER_PORT_OFFSET: String(basePort),
     },
   });
+}
+
+/** The ends of the members' logs, which the plugin keeps side by side. */
+function logTails(directory: string): string {
+  const logs = readdirSync(directory).filter((name) => /^member-\d+\.log$/.test(name));
+  return logs
+    .map((name) => {
+      const lines = readFileSync(join(directory, name), 'utf8').trimEnd().split('\n');
+      return [`=== ${name}`, ...lines.slice(-LOG_LINES_ON_FAILURE)].join('\n');
+    })
+    .join('\n');
 }
 
 /** In the terms of a member's `tls`, and of kazoo's options. */

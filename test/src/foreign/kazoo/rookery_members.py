@@ -2,18 +2,21 @@
 
 Owns what stands between kazoo's harness and the servers: where kazoo would launch Java, a member of
 the command line is started instead, configured by the values that kazoo would have put into zoo.cfg,
-the Java properties and the JAAS file. With ROOKERY_E2E_PRODUCT=apache kazoo's own launcher is left
-alone. The tests named in EXCLUDED are dropped, each of which must exist; everything else runs as it
-is. KAZOO_SHARD=1/2 selects the first of two parts. If KAZOO_TLS holds the files of certificates,
-members speak TLS, and every client of a class that PLAIN does not name connects by TLS. Loaded by
-kazoo-suite.test.ts with `-p rookery_members`.
+the Java properties and the JAAS file. ROOKERY_E2E_PRODUCT=apache keeps kazoo's own launcher. Either
+way the servers of a new ensemble serve before a client looks for them. The tests named in EXCLUDED
+are dropped, each of which must exist; everything else runs as it is. KAZOO_SHARD=1/2 selects the
+first of two parts. If KAZOO_TLS holds the files of certificates, members speak TLS, and every client
+of a class that PLAIN does not name connects by TLS. Loaded by kazoo-suite.test.ts with
+`-p rookery_members`.
 """
 import functools
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
+import time
 
 import pytest
 from kazoo.client import KazooClient
@@ -21,6 +24,9 @@ from kazoo.testing import common, harness
 
 PRODUCT = os.environ.get("ROOKERY_E2E_PRODUCT", "rookery")
 TLS = json.loads(os.environ.get("KAZOO_TLS", "null"))
+POLL_S = 0.05
+# Against a hang: a starved machine takes tens of seconds to start three servers.
+SERVING_DEADLINE_S = 120
 SUPER_DIGEST = "-Dzookeeper.DigestAuthenticationProvider.superDigest="
 
 # By module, class and test.
@@ -59,10 +65,40 @@ SLOW = [
 ]
 
 
-class Member(common.ManagedZooKeeper):
-    """One member of Rookery with the life of kazoo's server: its stop and destroy serve as is."""
+class Server(common.ManagedZooKeeper):
+    """Kazoo's own server, which serves when `run` returns: tests of kazoo give it only 5 s then."""
 
     def run(self):
+        self.launch()
+        self.wait_until_it_serves()
+
+    def launch(self):
+        super().run()
+
+    def wait_until_it_serves(self):
+        deadline = time.monotonic() + SERVING_DEADLINE_S
+        while not self.serves():
+            code = self.process.poll()
+            assert code is None, "%s has ended by itself: %s" % (self.address, code)
+            assert time.monotonic() < deadline, "%s does not serve" % self.address
+            time.sleep(POLL_S)
+
+    def serves(self):
+        """A server names its mode once it serves clients."""
+        address = (self.host, self.client_port)
+        try:
+            with socket.create_connection(address, timeout=5) as connection:
+                connection.sendall(b"srvr")
+                answer = b"".join(iter(lambda: connection.recv(4096), b""))
+        except OSError:
+            return False
+        return re.search(rb"^Mode: (leader|follower)", answer, re.MULTILINE) is not None
+
+
+class Member(Server):
+    """One member of Rookery with the life of kazoo's server: its stop and destroy serve as is."""
+
+    def launch(self):
         if self.running:
             return
         os.makedirs(self.working_path, exist_ok=True)
@@ -137,20 +173,34 @@ class Member(common.ManagedZooKeeper):
         return None
 
 
-class ApacheServer(common.ManagedZooKeeper):
+class ApacheServer(Server):
     """Kazoo's own, with the settings of the class that runs."""
 
-    def run(self):
+    def launch(self):
         if local_sessions:
             self.configuration_entries = list(self.configuration_entries) + [
                 "localSessionsEnabled=true",
                 "localSessionsUpgradingEnabled=true",
             ]
-        super().run()
+        super().launch()
+
+
+def start_cluster(cluster):
+    """Starts the servers in kazoo's order, and returns when each serves.
+
+    Kazoo waits two seconds instead. Its clients look again after 0.1 s, 0.2 s and so on, doubled
+    each time and changed by up to 40 %, so one that has found no server for six seconds may not
+    look again before its limit of 15 s.
+    """
+    for server in reversed(list(cluster)):
+        server.launch()
+    for server in cluster:
+        server.wait_until_it_serves()
 
 
 def pytest_configure(config):
     common.ManagedZooKeeper = ApacheServer if PRODUCT == "apache" else Member
+    common.ZookeeperCluster.start = start_cluster
     if TLS is not None:
         KazooClient.__init__ = by_tls(KazooClient.__init__)
 
