@@ -5,7 +5,7 @@
  */
 import { CreateFlag, EventType } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
-import { useServingEnsemble } from '../harness/ensemble.js';
+import { sharedEnsemble } from '../client/shared-ensemble.js';
 import { KeptSession } from '../harness/kept-session.js';
 import { create, exists, getData, sync } from '../harness/operations.js';
 import { Random } from '../harness/random.js';
@@ -20,12 +20,12 @@ const RESUMES = 150;
 const CLOSED_DEADLINE_MS = 10_000;
 const TEST_DEADLINE_MS = 120_000;
 /** As in production: nothing here may depend on members that are patient with each other. */
-const SETTINGS = { peerTimeoutMs: 1_000 };
+const shared = sharedEnsemble({ settings: { peerTimeoutMs: 1_000 } });
 
 it(
   'the ephemerals of vanished clients are deleted everywhere after the timeout and not before',
   async () => {
-    const ensemble = await useServingEnsemble({ settings: SETTINGS });
+    const ensemble = shared();
     const ages: Promise<number>[] = [];
     for (const id of ensemble.ids) {
       const path = `/vanishing-${id}`;
@@ -55,7 +55,7 @@ it(
 it(
   'the ephemerals of clients that keep pinging stay through two changes of the leader',
   async () => {
-    const ensemble = await useServingEnsemble({ settings: SETTINGS });
+    const ensemble = shared();
     const kept: KeptSession[] = [];
     for (const id of ensemble.ids) {
       // Each client starts at another member.
@@ -95,7 +95,7 @@ it(
   'a session that is resumed on another member right after its creation is never reported as expired',
   async () => {
     const random = Random.forTest('early resume');
-    const ensemble = await useServingEnsemble({ settings: SETTINGS });
+    const ensemble = shared();
     for (let round = 0; round < RESUMES; round++) {
       const [from, to] = random.shuffle(ensemble.members);
       if (from === undefined || to === undefined) throw new Error('two members are needed');
@@ -116,7 +116,7 @@ it(
 it(
   'a closed session is expired on every member and its ephemerals are gone',
   async () => {
-    const ensemble = await useServingEnsemble({ settings: SETTINGS });
+    const ensemble = shared();
     const client = await useClient(ensemble.member(1));
     await create(client, '/closing', '', CreateFlag.ephemeral);
     const { session } = client;
@@ -135,7 +135,7 @@ it(
 it(
   'a wrong password for a session is refused, and the session continues undisturbed',
   async () => {
-    const ensemble = await useServingEnsemble({ settings: SETTINGS });
+    const ensemble = shared();
     const client = await useClient(ensemble.member(1));
     await create(client, '/guarded', 'x', CreateFlag.ephemeral);
     const session = { ...client.session, password: new Uint8Array(16).fill(7) };
