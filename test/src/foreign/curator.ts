@@ -20,7 +20,7 @@ const CLASS_PATH = [
 ]
   .map((jar) => (jar.startsWith('/') ? jar : join(JARS, `${jar}.jar`)))
   .join(':');
-const COMPILE_DEADLINE_MS = 60_000;
+const COMPILE_DEADLINE_MS = 180_000;
 
 const run = promisify(execFile);
 

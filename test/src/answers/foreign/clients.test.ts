@@ -14,8 +14,8 @@ import { exists, getData, remove, setData, sync } from '../../harness/operations
 import { useClient } from '../../harness/use-client.js';
 
 const KAZOO_SCRIPT = new URL('../../e2e/fixtures/kazoo_clients.py', import.meta.url).pathname;
-const KAZOO_DEADLINE_MS = 60_000;
-const TEST_DEADLINE_MS = 90_000;
+const KAZOO_DEADLINE_MS = 180_000;
+const TEST_DEADLINE_MS = 240_000;
 
 let ensemble: Ensemble;
 

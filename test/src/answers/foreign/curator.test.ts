@@ -9,8 +9,8 @@ import { runCommand } from '../../foreign/command.js';
 import { compileJava, mayLackCurator } from '../../foreign/curator.js';
 import { useServingEnsemble } from '../../harness/ensemble.js';
 
-const COMPILE_DEADLINE_MS = 60_000;
-const RECIPES_DEADLINE_MS = 120_000;
+const COMPILE_DEADLINE_MS = 180_000;
+const RECIPES_DEADLINE_MS = 360_000;
 
 const RECIPES = [
   'InterProcessMutex',

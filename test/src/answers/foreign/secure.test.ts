@@ -16,7 +16,7 @@ import { productNamed } from '../../harness/product.js';
 import { until } from '../../harness/wait.js';
 import { TestAuthority } from '../../simulated.js';
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 180_000;
 const SUBJECT = 'CN=client one,O=Ex\\, Inc,C=DE';
 const JAVA = '/usr/bin/java';
 const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';

@@ -11,8 +11,8 @@ import { Ensemble } from '../../harness/ensemble.js';
 import { mayLack, ZK_CLI } from '../../harness/foreign.js';
 import { type Product, productNamed, productUnderTest } from '../../harness/product.js';
 
-const TEST_DEADLINE_MS = 150_000;
-const ONE_SHOT_DEADLINE_MS = 30_000;
+const TEST_DEADLINE_MS = 400_000;
+const ONE_SHOT_DEADLINE_MS = 90_000;
 const PASSWORD_DIGEST = 'ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=';
 
 describe.skipIf(mayLack(ZK_CLI))('zkCli.sh', () => {

@@ -14,7 +14,7 @@ import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 class Checks {
-  static final int WAIT_S = 15;
+  static final int WAIT_S = 45;
   static final int SESSION_TIMEOUT_MS = 10_000;
   static final ExecutorService THREADS = Executors.newCachedThreadPool(Checks::daemon);
   static final QueueSerializer<String> TEXT = new QueueSerializer<>() {

@@ -46,7 +46,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 public final class CuratorRecipes extends Checks {
-  private static final int RECIPE_DEADLINE_S = 40;
+  private static final int RECIPE_DEADLINE_S = 120;
   /** Long enough to mean "not given"; what is awaited here must not come at all. */
   private static final int REFUSED_MS = 300;
 
