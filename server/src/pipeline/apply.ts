@@ -35,7 +35,8 @@ import type { EventBudget } from './event-budget.js';
 import { beginReply, writeError, writeEvent } from './reply.js';
 
 const NO_ACL: readonly Acl[] = [];
-const EVENTS_EXCEEDED = 'one turn had too many watch events, it heard most of them';
+const EVENTS_EXCEEDED =
+  'one turn had too many watch events, most of them for connections like this one';
 
 export class Applier implements ChangeSink {
   readonly #state: ReplicatedState;
@@ -144,9 +145,9 @@ export class Applier implements ChangeSink {
     const connection = this.#connections.get(watcher);
     assert(connection !== undefined, () => `watcher ${watcher} is a connection`);
     const { requester, channel } = connection;
+    this.#budget.add(watcher);
     if (!mayDo(requester, this.#aclOf(type, path), Perms.read)) return false;
     this.#watches.fanOut.told(type, path);
-    this.#budget.add(watcher);
     channel.stats.sentEvent(this.#write(channel.writer, type, path));
     return true;
   };

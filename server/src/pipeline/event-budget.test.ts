@@ -2,7 +2,14 @@
  * The watch events of one turn are bounded: where one multi changes what very many connections
  * watch, those who hear most give way, and nobody else. What is counted is events, not time.
  */
-import { AddWatchRequest, MultiRequest, type MultiRequestOp, OpCode } from '@rookery/protocol';
+import {
+  type Acl,
+  AddWatchRequest,
+  MultiRequest,
+  type MultiRequestOp,
+  OpCode,
+  Perms,
+} from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
@@ -32,9 +39,9 @@ function watchersOf(ensemble: TestEnsemble, count: number, address: string): Tes
   });
 }
 
-function createAll(client: TestClient): void {
+function createAll(client: TestClient, acl: readonly Acl[] = OPEN_ACL): void {
   const ops = paths.map((path): MultiRequestOp => {
-    const request = { path, data: null, acl: OPEN_ACL, flags: 0 };
+    const request = { path, data: null, acl: [...acl], flags: 0 };
     return { opcode: OpCode.create, request };
   });
   client.send(OpCode.multi, MultiRequest, { ops });
@@ -72,6 +79,19 @@ describe('a multi of very many changes that many connections watch', () => {
     for (const attacker of stayed) expect(attacker.takeSummary()).toHaveLength(OPS);
     expect(pipeline.watches.watchCount).toBe(stayed.length + others.length);
     expect(pipeline.outstanding).toBe(0);
+  });
+
+  it('closes as many where only its author may read what it changes', () => {
+    const { ensemble, author, pipeline } = scene();
+    const attackers = watchersOf(ensemble, 200, '10.0.0.2');
+    const [other] = watchersOf(ensemble, 1, '10.0.0.3');
+    createAll(author, [{ perms: Perms.all, scheme: 'ip', id: '10.0.0.1' }]);
+    ensemble.settle();
+    pipeline.endTurn();
+    expect(author.takeSummary()).toEqual(['reply 2 0']);
+    expect(attackers.filter(({ state }) => state === 'closed').length).toBeGreaterThan(50);
+    expect([other?.state, other?.takeSummary()]).toEqual(['open', []]);
+    expect(attackers.flatMap((attacker) => attacker.takeSummary())).toEqual([]);
   });
 
   it('may cost its author the connection, and is applied all the same', () => {

@@ -1,5 +1,7 @@
 /**
- * Bounds the watch events of one turn, and chooses whose connections are closed beyond that.
+ * Bounds the watch events of one turn, and chooses whose connections are closed beyond that. An
+ * event that is held back, because its watcher may not read the znode, counts as well: to judge it
+ * takes as long as to write it.
  *
  * One multi may change thousands of znodes below a path that hundreds of connections watch, and all
  * of its events are written before anything else is answered. When the bound is reached, addresses
@@ -45,7 +47,7 @@ export class EventBudget {
     this.#examinedAt = eventsMax;
   }
 
-  /** One event was written. */
+  /** One event is about to be judged, and written if the watcher may read the znode. */
   add(watcher: WatcherId): void {
     this.#events += 1;
     if (this.#events <= this.#eventsMax * COUNTED_FROM) return;
