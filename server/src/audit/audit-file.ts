@@ -1,28 +1,35 @@
 /**
- * A file of lines that is written in the background, and replaced by a new one when it is full.
+ * Writes lines to a file in the background, and begins another file when it is full.
  *
  * `push` only puts a line into a bounded buffer. The file `x` becomes `x.1` when the next line
- * would make it larger than `bytesMax`, `x.1` becomes `x.2`, and what is older than `filesKept` of
- * them is removed. A line is in one file as a whole. Lines that cannot be kept are reported to
- * `onLost`, and the next ones are tried again. Only the owner can read the files.
+ * would make it larger than `bytesMax`, `x.1` becomes `x.2`, and files beyond `filesKept` of them
+ * are removed. A line is never split between files. Lines that cannot be written are reported to
+ * `onLost`, and later lines are tried again. Only the user of the process can read the files.
  */
 import { closeSync } from 'node:fs';
 import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { errorMessage } from '@rookery/protocol';
 import { openContinuedFile, openContinuedFileSync } from '../security/own-file.js';
 
-interface AuditFileParts {
+/** Where lines go, and how much of them stays. */
+export interface RotatedFile {
   readonly path: string;
   readonly bytesMax: number;
   readonly filesKept: number;
-  /** The bytes of lines that may wait. */
-  readonly bufferBytesMax: number;
-  /** Called with the number of lines that are lost, and the reason. */
-  readonly onLost: (lines: number, reason: string) => void;
-  readonly onWritten: (lines: number) => void;
-  /** Called with the reason when a full file could not be followed by a new one. */
-  readonly onUnrotated: (reason: string) => void;
+  /** The bytes of lines that may wait for the disk; by default BUFFER_BYTES. */
+  readonly bufferBytesMax?: number;
 }
+
+/** The writer of the lines, which hears what becomes of them. */
+export interface LineOwner {
+  onLost(lines: number, reason: string): void;
+  onWritten(lines: number): void;
+  /** A full file could not be followed by a new one. */
+  onUnrotated(reason: string): void;
+}
+
+/** Some ten thousand lines: a disk may be busy for a second or two. */
+const BUFFER_BYTES = 8 << 20;
 
 /** The bytes of one write. */
 const CHUNK_BYTES = 256 << 10;
@@ -34,7 +41,9 @@ export function probeAuditFile(path: string): void {
 }
 
 export class AuditFile {
-  readonly #parts: AuditFileParts;
+  readonly #at: RotatedFile;
+  readonly #owner: LineOwner;
+  readonly #bufferBytesMax: number;
   #lines: Buffer[] = [];
   #waitingBytes = 0;
   #file: FileHandle | null = null;
@@ -43,16 +52,18 @@ export class AuditFile {
   #fullAtBytes: number;
   #writing: Promise<void> | null = null;
 
-  constructor(parts: AuditFileParts) {
-    this.#parts = parts;
-    this.#fullAtBytes = parts.bytesMax;
+  constructor(at: RotatedFile, owner: LineOwner) {
+    this.#at = at;
+    this.#owner = owner;
+    this.#bufferBytesMax = at.bufferBytesMax ?? BUFFER_BYTES;
+    this.#fullAtBytes = at.bytesMax;
   }
 
   /** The line has no newline. */
   push(text: string): void {
     const line = Buffer.from(`${text}\n`);
-    if (this.#waitingBytes + line.length > this.#parts.bufferBytesMax) {
-      return this.#parts.onLost(1, 'the file does not take lines as fast as they come');
+    if (this.#waitingBytes + line.length > this.#bufferBytesMax) {
+      return this.#owner.onLost(1, 'the file does not take lines as fast as they come');
     }
     this.#lines.push(line);
     this.#waitingBytes += line.length;
@@ -106,20 +117,20 @@ export class AuditFile {
     }
     this.#fileBytes += bytes;
     this.#waitingBytes -= bytes;
-    this.#parts.onWritten(count);
+    this.#owner.onWritten(count);
     return count;
   }
 
   async #lose(lines: readonly Buffer[], error: unknown): Promise<number> {
     for (const line of lines) this.#waitingBytes -= line.length;
-    // Opened anew for the next line, which may find a part of this one at the end of the file.
+    // The next line opens it again, and may find a part of this one at the end of the file.
     await this.#closeFile();
-    this.#parts.onLost(lines.length, errorMessage(error));
+    this.#owner.onLost(lines.length, errorMessage(error));
     return lines.length;
   }
 
   async #openFile(): Promise<FileHandle> {
-    const file = await openContinuedFile(this.#parts.path);
+    const file = await openContinuedFile(this.#at.path);
     try {
       this.#fileBytes = (await file.stat()).size;
       // A crash or a full disk has left a part of a line.
@@ -143,7 +154,7 @@ export class AuditFile {
    * lost while it has the room that all of the files may take. Rejects once it has not.
    */
   async #rotate(): Promise<void> {
-    const { path, bytesMax, filesKept, onUnrotated } = this.#parts;
+    const { path, bytesMax, filesKept } = this.#at;
     await this.#closeFile();
     try {
       if (filesKept === 0) await rm(path, { force: true });
@@ -157,7 +168,7 @@ export class AuditFile {
       const allBytes = bytesMax * Math.max(2, filesKept + 1);
       if (this.#fullAtBytes + bytesMax > allBytes) throw error;
       this.#fullAtBytes += bytesMax;
-      onUnrotated(errorMessage(error));
+      this.#owner.onUnrotated(errorMessage(error));
     }
   }
 

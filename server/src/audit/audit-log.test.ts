@@ -47,7 +47,7 @@ function setUp(options: Partial<ConstructorParameters<typeof AuditLog>[0]> = {})
     filesKept: 2,
     required: false,
     logger: pino({ level: 'silent' }),
-    timers: { after, wallMs: () => 0 },
+    timers: { after, wallMs: () => 0, nowMs: () => 0, defer: () => undefined },
     ...options,
   });
   onTestFinished(() => log.close());

@@ -1,5 +1,5 @@
 /**
- * The audit log of a member: turns records into lines of JSON and hands them to the file.
+ * Turns audit records into lines of JSON and hands them to the file.
  *
  * The keys are ZooKeeper's, with time, member, zxid, version, bytes, error and leftOut. Lines that
  * the file does not take are counted and logged at a bounded rate; where the log is required, the
@@ -14,26 +14,19 @@ import { RateLimitedLog } from '../net/rate-limited-log.js';
 import type { Timer, Timers } from '../net/timers.js';
 import type { AuditRecord, AuditSink } from '../pipeline/audit.js';
 import { faultOf, isFull } from '../storage/errors.js';
-import { AuditFile, probeAuditFile } from './audit-file.js';
+import { AuditFile, type LineOwner, probeAuditFile, type RotatedFile } from './audit-file.js';
 
-interface AuditLogParts {
+/** How this member audits; `path` is that of `auditFileOf`. */
+interface Auditing extends RotatedFile {
   readonly member: PeerId;
-  /** The file of this member: see `auditFileOf`. */
-  readonly path: string;
-  readonly bytesMax: number;
-  readonly filesKept: number;
   readonly required: boolean;
   readonly logger: Logger;
-  readonly timers: Pick<Timers, 'after' | 'wallMs'>;
-  /** The bytes of lines that may wait for the disk. */
-  readonly bufferBytesMax?: number;
+  readonly timers: Timers;
 }
 
-/** Some ten thousand lines: a disk may be busy for a second or two. */
-const BUFFER_BYTES = 8 << 20;
 const REFUSALS_INTERVAL_MS = 1000;
 
-/** Members may share a machine and the config file, so each has a file of its own. */
+/** The file of one member: members may share a machine and the config file. */
 export function auditFileOf(path: string, member: PeerId): string {
   const [, stem = path, ending = ''] = /^(.*[^/])(\.[^./]+)$/.exec(path) ?? [];
   return `${stem}-${member}${ending}`;
@@ -48,7 +41,11 @@ export function checkAuditFile({
   path,
   required,
   logger,
-}: Pick<AuditLogParts, 'path' | 'required' | 'logger'>): void {
+}: {
+  readonly path: string;
+  readonly required: boolean;
+  readonly logger: Logger;
+}): void {
   try {
     probeAuditFile(path);
   } catch (error) {
@@ -60,39 +57,27 @@ export function checkAuditFile({
   }
 }
 
-export class AuditLog implements AuditSink {
+export class AuditLog implements AuditSink, LineOwner {
   readonly figures = { written: 0, dropped: 0, leftOut: 0 };
   /** Resolves with the reason when a required log has lost a line, otherwise never. */
   readonly lost: Promise<Error>;
-  readonly #parts: AuditLogParts;
+  readonly #auditing: Auditing;
   readonly #file: AuditFile;
   readonly #log: RateLimitedLog;
   readonly #refusals = new RefusalBound();
-  #tellLost: ((error: Error) => void) | null = null;
-  /** Lost lines that no line in the file tells of yet. */
+  #reportLost: ((error: Error) => void) | null = null;
+  /** Lost lines that no line in the file counts yet. */
   #unnoted = 0;
   #timer: Timer | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(parts: AuditLogParts) {
-    const { path, bytesMax, filesKept, bufferBytesMax = BUFFER_BYTES } = parts;
-    this.#parts = parts;
+  constructor(auditing: Auditing) {
+    this.#auditing = auditing;
     this.lost = new Promise((resolve) => {
-      this.#tellLost = resolve;
+      this.#reportLost = resolve;
     });
-    this.#log = new RateLimitedLog(parts.logger, parts.timers);
-    this.#file = new AuditFile({
-      path,
-      bytesMax,
-      filesKept,
-      bufferBytesMax,
-      onLost: (lines, reason) => this.#lose(lines, reason),
-      onWritten: (lines) => {
-        this.figures.written += lines;
-        this.#noteLost();
-      },
-      onUnrotated: (reason) => this.#log.error('audit.not_rotated', { path, reason }),
-    });
+    this.#log = new RateLimitedLog(auditing.logger, auditing.timers);
+    this.#file = new AuditFile(auditing, this);
     this.#writeOwn('serverStart');
   }
 
@@ -100,7 +85,7 @@ export class AuditLog implements AuditSink {
     if (this.#closing !== null) return;
     const isBounded = isAtNoCost(record);
     if (!isBounded) return this.#write(record);
-    this.#timer ??= this.#parts.timers.after(REFUSALS_INTERVAL_MS, () => this.#tellLeftOut());
+    this.#timer ??= this.#auditing.timers.after(REFUSALS_INTERVAL_MS, () => this.#writeLeftOut());
     if (this.#refusals.admits(record)) this.#write(record);
     else this.figures.leftOut += 1;
   }
@@ -109,7 +94,7 @@ export class AuditLog implements AuditSink {
   close(): Promise<void> {
     if (this.#closing !== null) return this.#closing;
     this.#timer?.cancel();
-    this.#tellLeftOut();
+    this.#writeLeftOut();
     this.#writeOwn('serverStop');
     this.#closing = this.#file.close().then(() => this.#log.close());
     return this.#closing;
@@ -120,7 +105,7 @@ export class AuditLog implements AuditSink {
     this.#write({ session: 0, user: [], ip: '', operation, result: 'success' });
   }
 
-  #tellLeftOut(): void {
+  #writeLeftOut(): void {
     this.#timer = null;
     for (const { last, leftOut } of this.#refusals.take()) this.#write(last, leftOut);
   }
@@ -128,7 +113,7 @@ export class AuditLog implements AuditSink {
   #write(record: AuditRecord, leftOut?: number): void {
     const { session, user, ip, operation, result, znode, znodeType, acl } = record;
     const { zxid, version, bytes, error, request } = record;
-    const { member, timers } = this.#parts;
+    const { member, timers } = this.#auditing;
     this.#file.push(
       JSON.stringify({
         time: new Date(timers.wallMs()).toISOString(),
@@ -151,29 +136,34 @@ export class AuditLog implements AuditSink {
     );
   }
 
-  /** A line says how many are missing before it, once lines can be written again. */
-  #noteLost(): void {
+  /** Also writes a line with the number that are missing before it. */
+  onWritten(lines: number): void {
+    this.figures.written += lines;
     const leftOut = this.#unnoted;
     if (leftOut === 0) return;
     this.#unnoted = 0;
-    const nobody = { session: 0, user: [], ip: '' };
-    this.#write({ ...nobody, operation: 'linesLost', result: 'failure' }, leftOut);
+    const own = { session: 0, user: [], ip: '' };
+    this.#write({ ...own, operation: 'linesLost', result: 'failure' }, leftOut);
   }
 
-  #lose(lines: number, reason: string): void {
-    const { path, required } = this.#parts;
+  onUnrotated(reason: string): void {
+    this.#log.error('audit.not_rotated', { path: this.#auditing.path, reason });
+  }
+
+  onLost(lines: number, reason: string): void {
+    const { path, required } = this.#auditing;
     this.figures.dropped += lines;
     this.#unnoted += lines;
     this.#log.error('audit.lost', { path, reason, dropped: this.figures.dropped });
-    if (!required || this.#tellLost === null) return;
-    const tell = this.#tellLost;
-    // The file may hang; nobody waits for it when the member ends for that reason.
+    if (!required || this.#reportLost === null) return;
+    const report = this.#reportLost;
+    // The file may hang, so the end of the member does not wait for it.
     this.#closing = Promise.resolve();
     void this.#file.close();
     this.#timer?.cancel();
-    this.#tellLost = null;
+    this.#reportLost = null;
     // Not an OperatorError: a disk may have room again, so that a supervisor should try again.
-    tell(new Error(`The audit log ${path} has lost a line, and is required: ${reason}.`));
+    report(new Error(`The audit log ${path} has lost a line, and is required: ${reason}.`));
   }
 }
 
@@ -196,14 +186,10 @@ const OF_ADDRESSES: ReadonlySet<string> = new Set(['authenticate', 'resumeSessio
 class RefusalBound {
   readonly #kinds = new Map<string, Refusals | null>();
 
-  get isEmpty(): boolean {
-    return this.#kinds.size === 0;
-  }
-
   /** Whether the refusal has a line of its own. */
   admits(record: AuditRecord): boolean {
     const { operation, ip, session } = record;
-    // An operator has no session, and a stranger claims one as he likes.
+    // An operator has no session, and a stranger may claim any.
     const isOfAddress = session === 0 || OF_ADDRESSES.has(operation);
     const own = isOfAddress ? `${operation} of ${ip}` : `session ${session}`;
     const isKnown = this.#kinds.has(own);
