@@ -9,8 +9,8 @@
 import { formatZxid } from '@rookery/protocol';
 import type { Timer } from '../net/timers.js';
 import { RecordDigest } from '../state/record-digest.js';
+import type { KnownRecord } from '../storage/contract.js';
 import { DamagedError, HistoryGoneError } from '../storage/errors.js';
-import type { KnownRecord } from '../storage/known-record.js';
 import type { DamageRepair } from './damage-repair.js';
 import type { DriverActions, DriverParts } from './parts.js';
 

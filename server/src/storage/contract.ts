@@ -5,7 +5,6 @@ import type { HistorySummary, LeadershipOf, ProposalBatch, Zxid } from '@rookery
 import { LEVEL_MAX } from '../state/level.js';
 import type { LoadedAt } from '../state/replicated-state.js';
 import type { KeyValueStore, LogDirectory } from './key-value.js';
-import type { KnownRecord } from './known-record.js';
 import type { StartsSetup } from './meta.js';
 
 export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
@@ -31,6 +30,19 @@ export interface StorageOptions {
   readonly chunkBytesMax: number;
   /** Data of a higher ensemble level are refused. */
   readonly levelMax: number;
+}
+
+/**
+ * A small record on disk whose content is also in memory, so that damage to it is repaired at once
+ * without asking a quorum.
+ */
+export interface KnownRecord {
+  /** For messages to operators. */
+  readonly name: string;
+  /** Compares it with memory; writes may run meanwhile. Throws DamagedError if they differ. */
+  check(): Promise<void>;
+  /** Rewrites it. Durable when resolved; a failure is fatal. */
+  writeAnew(): Promise<void>;
 }
 
 /** Where a member keeps everything, open. Storage closes it. */

@@ -10,6 +10,7 @@ export {
 export {
   DEFAULT_STORAGE_OPTIONS,
   type Epochs,
+  type KnownRecord,
   type Recovered,
   type SnapshotSink,
   type SnapshotSource,
@@ -32,6 +33,5 @@ export {
 } from './errors.js';
 export type { GenerationRepair } from './generation-repair.js';
 export type { KeyValueStore, LogDirectory, LogFile } from './key-value.js';
-export type { KnownRecord } from './known-record.js';
 export { Storage, StorageQueue, type StorageQueueHooks } from './storage.js';
 export { openStores } from './stores.js';

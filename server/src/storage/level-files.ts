@@ -9,7 +9,7 @@
  * the filter and the footer. Other blocks are checked when their records are read. The format of
  * tables is that of LevelDB's doc/table_format.md.
  */
-import { open as openFile, readdir, readFile } from 'node:fs/promises';
+import { type FileHandle, open as openFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@rookery/protocol';
 import { codesOf, DamagedError, guarded, textOf } from './errors.js';
@@ -137,22 +137,9 @@ function logNumberIn(manifest: Uint8Array): number {
   for (const edit of batchBeginnings(manifest)) {
     let at = 0;
     if (edit[at] === KEY_ORDER_TAG) at = 2 + (edit[1] ?? 0);
-    if (edit[at] === LOG_NUMBER_TAG) logNumber = varint(edit, at + 1);
+    if (edit[at] === LOG_NUMBER_TAG) logNumber = new HandleReader(edit, at + 1).varint();
   }
   return logNumber;
-}
-
-/** Reads a varint: seven bits in each byte, the low ones first. */
-function varint(bytes: Uint8Array, start: number): number {
-  let value = 0;
-  let scale = 1;
-  for (let at = start; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0;
-    value += (byte & 0x7f) * scale;
-    if (byte < 0x80) break;
-    scale *= 0x80;
-  }
-  return value;
 }
 
 /** Returns the number of bytes read. */
@@ -181,10 +168,7 @@ async function scanFile(path: string): Promise<number> {
 }
 
 /** Reads as much as there is and fits, in several reads if necessary. */
-async function fill(
-  file: Awaited<ReturnType<typeof openFile>>,
-  buffer: Uint8Array,
-): Promise<number> {
+async function fill(file: FileHandle, buffer: Uint8Array): Promise<number> {
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length);
@@ -199,8 +183,6 @@ const MAGIC = Buffer.from('57fb808b247547db', 'hex');
 /** Behind each block: its type and a checksum of block and type. */
 const TRAILER_BYTES = 5;
 const UNCOMPRESSED = 0;
-
-type File = Awaited<ReturnType<typeof openFile>>;
 
 interface Handle {
   readonly offset: number;
@@ -232,7 +214,7 @@ async function checkTable(path: string): Promise<number> {
 
 interface Table {
   readonly path: string;
-  readonly file: File;
+  readonly file: FileHandle;
   readonly size: number;
   /** Bytes read so far. */
   readBytes: number;
@@ -270,10 +252,11 @@ function firstHandle(block: Uint8Array): Handle | null {
 
 class HandleReader {
   readonly #bytes: Uint8Array;
-  at = 0;
+  at: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, at = 0) {
     this.#bytes = bytes;
+    this.at = at;
   }
 
   next(): Handle {

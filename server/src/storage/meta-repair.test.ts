@@ -8,12 +8,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
-import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
+import { openToy, proposalsAfter } from '../simulated/storage/toy-state.js';
+import type { KnownRecord } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueStore, LogDirectory } from './key-value.js';
-import type { KnownRecord } from './known-record.js';
 import type { Storage } from './storage.js';
 import { openStores } from './stores.js';
 

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '@rookery/protocol';
 import { Level } from 'level';
 import { Background } from './background.js';
+import type { KnownRecord } from './contract.js';
 import {
   checkOwner,
   completeLine,
@@ -33,7 +34,6 @@ import {
   StoreLockedError,
   textOf,
 } from './errors.js';
-import type { KnownRecord } from './known-record.js';
 import { isDamaged } from './level-files.js';
 import { type LogDisk, SYSTEM_DISK } from './log-disk.js';
 

@@ -22,6 +22,8 @@ import { parseSegmentName, RECORDS_START, RecordReader, readHeader } from './log
 import { META_NAME, type Meta, MetaStore } from './meta.js';
 import { TxnLog } from './txn-log.js';
 
+const NO_HISTORY = { checkpointZxid: 0, history: { base: 0, ranges: [] }, suffix: [], last: 0 };
+
 /** The generation that is in use. */
 export interface Live {
   readonly tree: CheckpointedTree;
@@ -192,10 +194,7 @@ async function foundStorage(setup: FullSetup): Promise<RecoveredStorage> {
   await metaStore.write(meta);
   const recovered = {
     ...identityOf(meta),
-    checkpointZxid: 0,
-    history: { base: 0, ranges: [] },
-    suffix: [],
-    last: 0,
+    ...NO_HISTORY,
     damaged: null,
     ...(removed.length === 0 ? {} : { unfinished: removed }),
   };
@@ -217,10 +216,7 @@ async function clear(stores: Stores): Promise<readonly string[]> {
 function damagedStorage(metaStore: MetaStore, meta: Meta, metaKnown: boolean): RecoveredStorage {
   const recovered = {
     ...identityOf(meta),
-    checkpointZxid: 0,
-    history: { base: 0, ranges: [] },
-    suffix: [],
-    last: 0,
+    ...NO_HISTORY,
     damaged: meta.damaged,
   };
   return { metaStore, meta, metaKnown, live: null, recovered };

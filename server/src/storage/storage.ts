@@ -26,6 +26,7 @@ import {
   DEFAULT_STORAGE_OPTIONS,
   type Epochs,
   type FullSetup,
+  type KnownRecord,
   type Recovered,
   type ServedWith,
   type SnapshotSink,
@@ -41,7 +42,6 @@ import {
 } from './errors.js';
 import { GenerationRepair } from './generation-repair.js';
 import type { KeyValueOperation } from './key-value.js';
-import type { KnownRecord } from './known-record.js';
 import { KeptMeta, StartsRecord } from './meta.js';
 import {
   destroyGenerations,
