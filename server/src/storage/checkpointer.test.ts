@@ -1,6 +1,7 @@
 /** Checkpoints and the purge behind them, while proposals keep coming. */
 import type { Zxid } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import {
@@ -8,7 +9,6 @@ import {
   openToy,
   proposalsAfter,
   proposalsIn,
-  seededRandom,
   TINY,
 } from '../simulated/storage/toy-state.js';
 import { Checkpointer, type CheckpointOptions } from './checkpointer.js';

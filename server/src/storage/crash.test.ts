@@ -7,6 +7,7 @@
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import {
   Disk,
   type Expected,
@@ -20,7 +21,6 @@ import {
   openToy,
   proposalsAfter,
   proposalsIn,
-  seededRandom,
 } from '../simulated/storage/toy-state.js';
 import { StorageFault } from './errors.js';
 

@@ -5,8 +5,9 @@
  */
 import type { Proposal, Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { type Disk, lifeUntil, zxidsOf } from '../simulated/storage/life.js';
-import { type Opened, openToy, seededRandom } from '../simulated/storage/toy-state.js';
+import { type Opened, openToy } from '../simulated/storage/toy-state.js';
 import { HistoryGoneError } from './errors.js';
 import { RECORDS_START } from './log-segment.js';
 

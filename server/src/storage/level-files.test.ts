@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { bufferOf } from '@rookery/protocol';
 import { Level } from 'level';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { seededRandom } from '../simulated/storage/toy-state.js';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { DamagedError, StorageFault } from './errors.js';
 import type { KeyValueDatabase } from './key-value.js';
 import {

@@ -13,8 +13,9 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
-import { proposalsAfter, proposalsIn, seededRandom } from '../simulated/storage/toy-state.js';
+import { proposalsAfter, proposalsIn } from '../simulated/storage/toy-state.js';
 import { DEFAULT_STORAGE_OPTIONS } from './contract.js';
 import { StorageFault } from './errors.js';
 import { recoverLog } from './log-recovery.js';

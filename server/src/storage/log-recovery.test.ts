@@ -1,14 +1,10 @@
 /** What a start makes of a log: lost files, foreign ones, and what is left in their space. */
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
-import {
-  type Opened,
-  openToy,
-  proposalsAfter,
-  seededRandom,
-} from '../simulated/storage/toy-state.js';
+import { type Opened, openToy, proposalsAfter } from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
 import { decodeHeader, encodeHeader, RECORDS_START } from './log-segment.js';
 

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import {
   type Chance,
   DiskHistory,
@@ -17,13 +18,7 @@ import {
   type MemoryDisk,
 } from '../simulated/storage/memory-disk.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
-import {
-  proposalsAfter,
-  proposalsIn,
-  seededRandom,
-  TINY,
-  ToyState,
-} from '../simulated/storage/toy-state.js';
+import { proposalsAfter, proposalsIn, TINY, ToyState } from '../simulated/storage/toy-state.js';
 import { WatchedDisk } from '../simulated/storage/watched-disk.js';
 import { changeWithChecksum } from './checkpoint.js';
 import type { StorageOptions } from './contract.js';

@@ -5,9 +5,10 @@
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
-import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
+import { openToy, proposalsAfter } from '../simulated/storage/toy-state.js';
 import type { Storage } from './storage.js';
 
 const LOG = '0-0.log';

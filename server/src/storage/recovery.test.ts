@@ -5,8 +5,9 @@
  * has the files that a loss of power really leaves.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { Disk, failAt } from '../simulated/storage/life.js';
-import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
+import { openToy, proposalsAfter } from '../simulated/storage/toy-state.js';
 import type { Founding } from './data-directory.js';
 
 let disk = new Disk();

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { makeZxid, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
-import { seededRandom } from '../simulated/storage/toy-state.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { TxnOp } from '../state/txn.js';
 import { Checkpointer } from './checkpointer.js';

@@ -2,9 +2,10 @@
 import { setImmediate as macrotask } from 'node:timers/promises';
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
-import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
+import { openToy, proposalsAfter } from '../simulated/storage/toy-state.js';
 import { StorageQueue } from './storage.js';
 
 async function setUp() {

@@ -6,6 +6,7 @@
  */
 import type { Proposal } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/seeded-random.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import {
@@ -13,7 +14,6 @@ import {
   openToy,
   proposalsAfter,
   proposalsIn,
-  seededRandom,
   TINY,
 } from '../simulated/storage/toy-state.js';
 import { changeWithChecksum } from './checkpoint.js';

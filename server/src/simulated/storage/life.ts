@@ -3,9 +3,10 @@ import type { Proposal, Zxid } from '@rookery/protocol';
 import { changeWithChecksum } from '../../storage/checkpoint.js';
 import { StorageFault } from '../../storage/errors.js';
 import type { Storage } from '../../storage/storage.js';
+import { seededRandom } from '../seeded-random.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
-import { type Opened, openToy, proposalsAfter, seededRandom, ToyState } from './toy-state.js';
+import { type Opened, openToy, proposalsAfter, ToyState } from './toy-state.js';
 
 export interface Expected {
   /** The proposals that the log has acknowledged. */

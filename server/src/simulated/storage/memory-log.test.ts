@@ -4,9 +4,9 @@
 import { describe, expect, it } from 'vitest';
 import { StorageFault } from '../../storage/errors.js';
 import { CLEARED_BYTES, type LogFile } from '../../storage/key-value.js';
+import { seededRandom } from '../seeded-random.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { SECTOR_BYTES } from './memory-sectors.js';
-import { seededRandom } from './toy-state.js';
 
 const SECTORS = 6;
 const losesNothing = () => 1 - Number.EPSILON;

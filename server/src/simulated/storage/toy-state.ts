@@ -1,4 +1,4 @@
-/** Helpers of the storage tests: a state of plain entries, proposals, and a seeded generator. */
+/** Helpers of the storage tests: a state of plain entries, and proposals. */
 import { randomBytes } from 'node:crypto';
 import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../../state/level.js';
@@ -111,17 +111,4 @@ export function proposalsAfter(
     last = zxid;
   }
   return ProposalBatch.of(proposals);
-}
-
-/** Numbers in [0, 1) that depend on the seed only (xorshift). */
-export function seededRandom(seed: number): () => number {
-  let state = (seed * 2654435761) >>> 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state >>>= 0;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state / 0x1_0000_0000;
-  };
 }
