@@ -57,7 +57,7 @@ export {
   zooKeeperTransactions,
   zxidName,
 } from './offline/index.js';
-export { changesByEverybody } from './pipeline/open-acl.js';
+export { changesByEverybody } from './pipeline/access.js';
 export { readSaslUsers } from './security/digest-md5.js';
 export {
   openContinuedFileSync,

@@ -1,6 +1,6 @@
 /**
- * When this member takes a scheduled backup. Each member decides that for itself, so no member has
- * to be up for the others to have their backups.
+ * Decides when this member takes a scheduled backup. Each member decides for itself, so the others
+ * have their backups whichever member is down.
  *
  * Backups are numbered by time: slot n begins at n * `everyMs` of the wall clock. In each slot the
  * followers are due in the order of their ids, STAGGER_MS apart, and the leader is due last. A

@@ -1,5 +1,5 @@
 /**
- * What a member knows about time: its own clocks, those of the others, and the age of znodes.
+ * Keeps what is known about time: this member's clocks, those of the others, and the age of znodes.
  *
  * Every member compares its wall clock with those of the others. It logs when its own is wrong and
  * when no majority agrees, so that an operator hears of it before it matters. A leader takes the

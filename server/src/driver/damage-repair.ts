@@ -1,7 +1,6 @@
 /**
- * Replaces what a member has on its disk while the member serves: because of damage that reading
- * has found in the checkpoint or the log, whose content is whole in the member's memory, or of a
- * checkpoint that met a full disk, which is no damage.
+ * Rewrites the disk of a serving member from its memory: after a read has found damage in the
+ * checkpoint or the log, or after a checkpoint met a full disk, which is no damage.
  *
  * The whole state is written again, as a new generation, in slices of turns. Memory may be the
  * damaged side, so the new generation counts only after two proofs: its records, read back, have
@@ -63,7 +62,7 @@ interface Cause {
   readonly reason: string;
 }
 
-export interface PendingRepair {
+interface PendingRepair {
   readonly reason: string;
   readonly waitsFor: RepairWait;
 }
@@ -355,7 +354,8 @@ export class DamageRepair {
     if (this.#attempt !== attempt || repair === null) return;
     const { storage, zab } = this.#parts;
     try {
-      if (!zab.sound) throw new RepairOutdatedError('the state of this member was given up');
+      if (!zab.replica.sound)
+        throw new RepairOutdatedError('the state of this member was given up');
       await storage.finishRepair(repair);
     } catch (error) {
       // After a failed write of `meta` nobody knows which generation a start would find.

@@ -15,12 +15,15 @@ import {
   type PeerId,
   type PeerMessage,
   type ProposalBatch,
+  permsText,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
 import type { ClientHandler } from '../net/client-connection.js';
 import type { PeerHandler } from '../net/peer-port.js';
+import { changesByEverybody } from '../pipeline/access.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { DiskRoom, LinkId, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { ClockKeeper } from './clock-keeper.js';
@@ -70,6 +73,7 @@ export class Driver implements DriverActions {
   /** What the core knows of the room on the disk here. */
   #room: DiskRoom = 'enough';
   #pace = 1;
+  #hasServed = false;
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -163,12 +167,12 @@ export class Driver implements DriverActions {
    */
   #endTurn(): void {
     this.#leaderService?.runWaiting();
-    if (this.#zab.hasMore) this.#deliverMore();
+    if (this.#zab.replica.hasMore) this.#deliverMore();
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesToRemove = this.#pipeline.endTurn();
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
-    const hasMore = hasWatchesToRemove || hasRequests || this.#zab.hasMore;
+    const hasMore = hasWatchesToRemove || hasRequests || this.#zab.replica.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
@@ -182,7 +186,7 @@ export class Driver implements DriverActions {
   #deliverMore(): void {
     const { timers, options } = this.#parts;
     const untilMs = timers.nowMs() + options.deliveryMsMax;
-    for (let parts = 0; this.#zab.hasMore; parts++) {
+    for (let parts = 0; this.#zab.replica.hasMore; parts++) {
       if (parts === PARTS_BEFORE_SENDING) this.#sendAll();
       this.#step({ kind: 'deliverMore' });
       if (timers.nowMs() >= untilMs) return;
@@ -206,12 +210,16 @@ export class Driver implements DriverActions {
     const service = this.#leaderService;
     if (service === null) return;
     if (this.keeper.queue.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
-    const hasUndelivered = this.#zab.delivered < this.#zab.last;
+    const hasUndelivered = this.#zab.replica.delivered < this.#zab.replica.history.last;
     const batches = service.batcher.takeDue(hasUndelivered, this.#turns.nowMs);
     if (batches === null) return;
     for (const batch of batches) {
       this.#step({ kind: 'propose', batch });
-      this.#parts.counters.onProposed(this.#zab.last, batch.count, this.#turns.nowMs);
+      this.#parts.counters.onProposed(
+        this.#zab.replica.history.last,
+        batch.count,
+        this.#turns.nowMs,
+      );
     }
     service.confirmed.ask();
   }
@@ -383,7 +391,7 @@ export class Driver implements DriverActions {
   #step(input: ZabInput): void {
     const outputs = this.#zab.step(input);
     this.#parts.observer?.onStep(input, outputs);
-    this.#parts.counters.onCommitted(this.#zab.committed, this.#turns.nowMs);
+    this.#parts.counters.onCommitted(this.#zab.replica.committed, this.#turns.nowMs);
     for (const output of outputs) this.#run(output);
   }
 
@@ -467,11 +475,13 @@ export class Driver implements DriverActions {
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }
-    const zxid = formatZxid(this.#zab.delivered);
+    const zxid = formatZxid(this.#zab.replica.delivered);
     this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
-    if (role === 'leading') this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
+    if (role === 'leading')
+      this.#leaderService = this.#newLeaderService(epoch, this.#zab.replica.history.last);
     this.#digests.onServing(this.keeper.state);
-    this.#parts.openRoot.onServing(this.keeper.state);
+    if (!this.#hasServed) warnOfOpenRoot(this.#parts, this.keeper.state);
+    this.#hasServed = true;
     this.#parts.starts.onServing();
     this.#pipeline.startServing();
     this.#doubtIfDue();
@@ -484,6 +494,25 @@ export class Driver implements DriverActions {
     const term = { epoch, lastZxid, firstCounter, state, ages };
     return newLeaderService(this.#parts, this, term, () => time(this.#turns.nowMs));
   }
+}
+
+/**
+ * Warns of a tree whose root every client may change although the configuration has a `rootAcl`,
+ * which applies only when the ensemble is founded; setting it later does nothing. An ensemble that
+ * is being founded has no transaction yet, and gets the ACL with the first one.
+ */
+function warnOfOpenRoot(
+  { options, logger }: DriverParts,
+  { tree, lastZxid }: ReplicatedState,
+): void {
+  if (options.rootAcl === null || lastZxid === 0) return;
+  const wanted = changesByEverybody(options.rootAcl);
+  const more = changesByEverybody(tree.acl(tree.find('/'))) & ~wanted;
+  if (more === 0) return;
+  logger.warn(
+    { everybodyMay: permsText(more) },
+    'ensemble.root_open: rootAcl has no effect on a tree that exists; set the ACL of / instead',
+  );
 }
 
 /** Events that should never happen and need attention. */

@@ -1,5 +1,5 @@
 /**
- * Decides when a leader raises the ensemble level, and what a member does when it was raised.
+ * Decides when a leader raises the ensemble level, and carries out a raise on each member.
  *
  * A level is proposed once every configured member, the leader included, is connected and has
  * announced in its hello that it knows the level and is not held below it (`holdLevel`). A member

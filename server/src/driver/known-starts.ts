@@ -2,7 +2,7 @@
  * Detects a data directory that went back in time, this member's or another one's.
  *
  * Each directory has a random incarnation and a count of its starts, which is durable before the
- * member speaks to anybody. A hello carries both, and the last start of the other member that the
+ * member speaks to any other. A hello carries both, and the last start of the other member that the
  * sender has seen, which it remembers durably. A start that is earlier than one that was seen, or
  * the same one in another process, means that the directory was restored from an old copy, or that
  * a second process runs on copied data. Transactions that the member acknowledged may then be

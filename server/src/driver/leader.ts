@@ -1,6 +1,6 @@
 /**
- * The leader of a term, as a service for the clients of all members: it takes their requests,
- * syncs, attaches and touches in the order of their arrival. RequestPreparer judges who may speak
+ * Serves the clients of all members for one term of leadership: takes their requests, syncs,
+ * attaches and touches in the order of their arrival. RequestPreparer judges who may speak
  * for a session and decides the requests; their transactions are gathered into batches
  * (ProposalBatcher). Answers that need a quorum's confirmation wait in ConfirmedAnswers.
  *

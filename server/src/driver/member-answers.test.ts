@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { EventRing } from '../measures/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { HotReport } from '../pipeline/hot-requests.js';
+import type { WatchMode, WatchTable } from '../state/watches.js';
 import { type AnsweringMember, type EndOutcome, memberAnswers } from './member-answers.js';
 import { ANSWER_BYTES_MAX } from './peer-questions.js';
 
@@ -46,7 +47,9 @@ function useAnswers() {
   const context = { connections: () => [0, HERE, BUSY].map(connection) };
   const member: AnsweringMember = {
     context: () => context as unknown as WordContext,
-    watches: { pathsOf: (mode, watcher) => (mode === 'data' ? pathsOf(watcher) : []) },
+    watches: {
+      pathsOf: (mode: WatchMode, watcher: number) => (mode === 'data' ? pathsOf(watcher) : []),
+    } as unknown as WatchTable,
     watcherOf: (session) => (watched.has(session) ? session : undefined),
     identitiesOf: () => [],
     hotRequests: () => HOT,

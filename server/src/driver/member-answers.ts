@@ -1,7 +1,7 @@
 /**
- * What a member answers when another member asks on behalf of an operator: its status, its events,
- * its hottest paths and clients, which sessions are connected to it, and what they watch in one
- * directory. A leader ends a session if it is asked to.
+ * Answers questions that other members ask on behalf of operators: about status, events, hottest
+ * paths and clients, the connected sessions, and what these watch in one directory. A leader ends a
+ * session if it is asked to.
  *
  * Questions come from a wire: one that is not understood gets null, here and for its asker. Lists
  * of clients are made in steps, because there may be many of them with many watches.
@@ -27,7 +27,7 @@ export const SESSIONS_PER_QUESTION = 150;
 
 /** The watches of one session that are looked at in each mode. */
 const WATCHES_MAX = 1000;
-/** The names of one session's watches that are told. */
+/** The names of one session's watches that an answer has. */
 const NAMES_MAX = 20;
 /** The JSON of all names in one answer; where it is full, watches are not known. */
 const NAME_BYTES_MAX = ANSWER_BYTES_MAX / 2;
@@ -214,7 +214,7 @@ function* clientsAmong(
  * watches; null if it has more watches than are looked at, or is not connected.
  */
 function* watchedIn(
-  member: Pick<AnsweringMember, 'watches' | 'watcherOf'>,
+  member: AnsweringMember,
   directory: string,
   session: SessionId,
 ): Generator<undefined, readonly string[] | null> {
@@ -344,10 +344,13 @@ export const WATCHED_MAX = 1000;
 const CHARACTERS_MAX = 60_000;
 const IDENTITY_CHARACTERS_MAX = 1000;
 
-interface SessionTeller {
-  context(): WordContext;
-  readonly watches: Pick<WatchTable, 'pathsOf'>;
+interface WatchingMember {
+  readonly watches: WatchTable;
   watcherOf(session: SessionId): WatcherId | undefined;
+}
+
+interface SessionTeller extends WatchingMember {
+  context(): WordContext;
   identitiesOf(session: SessionId): readonly Identity[] | undefined;
 }
 
@@ -407,10 +410,7 @@ export function shownIdentities(identities: readonly Identity[]): readonly Shown
 }
 
 /** What the session watches, as far as this member knows; nothing if it is connected elsewhere. */
-export function watchedBy(
-  member: Pick<SessionTeller, 'watches' | 'watcherOf'>,
-  session: SessionId,
-): WatchedPaths {
+export function watchedBy(member: WatchingMember, session: SessionId): WatchedPaths {
   const watcher = member.watcherOf(session);
   const watched: WatchedPath[] = [];
   let characters = 0;

@@ -1,5 +1,5 @@
 /**
- * The parts of a member that its driver works with.
+ * Defines what a driver is made of: the parts of its member, and what its own parts ask of it.
  */
 import type { Attached, Detach, PeerId, PeerMessage, Synced, Zxid } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -17,7 +17,6 @@ import type { LinkId, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';
 import type { KnownStarts } from './known-starts.js';
-import type { OpenRoot } from './open-root.js';
 import type { DiskSpace, TreeBound } from './write-bounds.js';
 
 /**
@@ -119,7 +118,6 @@ export interface DriverParts {
   readonly peerPort: PeerPort;
   readonly observer: MemberObserver | null;
   readonly starts: KnownStarts;
-  readonly openRoot: OpenRoot;
   /** Writes lines to a file of this name for the operator: see keep-aside.ts. */
   keepAside(name: string, lines: AsyncIterable<string>, filesMax: number): Promise<string>;
   /** Called once when the member must end. */

@@ -1,12 +1,12 @@
 /**
- * Members ask each other what they tell operators: how they are, what happened, who is connected.
- * An operator's order to end a session reaches the leader as a question, too.
+ * Carries the questions of operators from member to member: about status, events and connected
+ * clients. An operator's order to end a session reaches the leader as a question, too.
  *
  * A question and its answer are small texts of JSON on the link that two members have anyway, so
- * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have
- * bounds: how many questions are asked and wait and for how long, how many of
- * a member are answered in a second, and the size of an answer. What is asked beyond the rate is
- * not answered, and its asker gives up after two seconds; in place of an answer that is too large
+ * that nothing has to reach another port. Nothing is decided by an answer. Both sides have bounds:
+ * on the questions that are asked, that wait and for how long, on those of a member that are
+ * answered in a second, and on the size of an answer. A question beyond the rate is not answered,
+ * and its asker gives up after two seconds; in place of an answer that is too large
  * an empty one is sent. Owned by the driver, which passes messages on; asked by the admin port.
  */
 import { type Ask, assert, Fifo, type PeerId, type Tell } from '@rookery/protocol';

@@ -1,5 +1,5 @@
 /**
- * The role that a member shows, and when a member without a quorum serves reads.
+ * Decides when a member without a quorum serves reads, and holds the role that it shows.
  *
  * Read-only mode begins some time after the quorum was lost, and only if this member has taken part
  * in its ensemble and applied something: a wiped or damaged member would show a tree that never
@@ -24,9 +24,9 @@ export class ReadOnlyMode {
     const { options, pipeline, zab, logger } = this.#parts;
     if (options.readOnlyAfterMs === null || lookingMs < options.readOnlyAfterMs) return;
     if (isInstalling) return;
-    if (pipeline.isReadOnly || zab.role !== 'looking' || zab.hasMore) return;
-    if (!zab.founded || !zab.sound || zab.delivered === 0) return;
-    logger.info({ zxid: formatZxid(zab.delivered) }, 'role.read_only');
+    if (pipeline.isReadOnly || zab.role !== 'looking' || zab.replica.hasMore) return;
+    if (!zab.replica.founded || !zab.replica.sound || zab.replica.delivered === 0) return;
+    logger.info({ zxid: formatZxid(zab.replica.delivered) }, 'role.read_only');
     pipeline.startServingReadOnly();
   }
 

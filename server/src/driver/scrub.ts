@@ -54,7 +54,7 @@ export class Scrub {
 
   /** Whether there is a sound tree that nothing is repairing. */
   get #mayScrub(): boolean {
-    return this.#parts.zab.sound && !this.#repair.isPending;
+    return this.#parts.zab.replica.sound && !this.#repair.isPending;
   }
 
   #rest(): void {

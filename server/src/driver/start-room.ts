@@ -1,10 +1,10 @@
 /**
- * Room on the disks of a member, before it opens anything there.
+ * Waits for room on a member's disks before anything is opened there.
  *
  * A member that starts without room would end with the first write that fails, and its supervisor
- * would start it until it gives up. So the start waits, and says so at once and each minute, until
+ * would start it until it gives up. So the start waits, with a line at once and each minute, until
  * a tenth of the reserve is free. That is enough for what a start writes; up to the whole reserve
- * the member then runs as one whose disk is full (`write-bounds.ts`). Called by `server.ts`.
+ * the member then runs as one whose disk is full (DiskSpace). Called by `server.ts`.
  */
 import { dirname } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
@@ -24,7 +24,7 @@ interface StartRoomParts {
   /** The setting; null for the default of each disk. */
   readonly diskReserveBytes: number | null;
   readonly logger: Logger;
-  readonly timers: Pick<Timers, 'nowMs' | 'after'>;
+  readonly timers: Timers;
   readonly spaceOf: MeasureSpace;
 }
 

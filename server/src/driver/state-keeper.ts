@@ -98,7 +98,7 @@ export class StateKeeper {
     this.#parts.treeBound.step(nowMs, this.#state.bytes);
     const { diskSpace, timers, zab } = this.#parts;
     // The tree in use is not the ensemble's, so no further checkpoint of it is made.
-    if (!zab.sound) return false;
+    if (!zab.replica.sound) return false;
     const untilMs = timers.nowMs() + CAPTURE_MS_MAX;
     if (this.repair.isPending) return this.repair.step(nowMs, () => timers.nowMs() < untilMs);
     const treeBytes = this.#state.tree.approximateDataSize;

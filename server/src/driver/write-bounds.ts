@@ -1,6 +1,6 @@
 /**
- * The two bounds by which a leader refuses writes that carry data: the free space of the members'
- * disks (DiskSpace), and the size of the tree (TreeBound).
+ * Bounds the writes that a leader accepts: by the free space of the members' disks (DiskSpace), and
+ * by the size of the tree (TreeBound).
  *
  * Below its reserve a disk counts as full. Each member measures its own directories once a second.
  * The core decides what follows (`zab/room.ts`); it gets `room` with each tick, and its votes carry
@@ -10,7 +10,7 @@
 import type { Hello, PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Timer, Timers } from '../net/timers.js';
-import type { TreeBound as Bound, TreeRefusals } from '../pipeline/tree-room.js';
+import type { TreeBound as Bound, TreeRefusals } from '../pipeline/write-room.js';
 import type { DiskRoom, ZabOutput } from '../zab/index.js';
 
 export interface Space {

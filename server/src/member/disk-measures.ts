@@ -1,5 +1,5 @@
 /**
- * Disk usage and free space of a member's directories, for reports and bounds. Nothing here ever
+ * Measures disk usage and free space of a member's directories, for reports and bounds. Never
  * fails: what cannot be read counts as nothing or is null.
  */
 import { readdir, stat, statfs } from 'node:fs/promises';

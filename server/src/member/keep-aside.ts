@@ -1,5 +1,5 @@
 /**
- * Files in the data directory that are kept for the operator: what a member had to discard.
+ * Keeps files for the operator in the data directory, with whatever the member had to discard.
  *
  * Each is written beside its name first, so that a file is whole or not there. Of each kind, which
  * is what a name has before its first '-', only the newest are kept. Nothing is ever read back.

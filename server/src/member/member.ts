@@ -1,5 +1,5 @@
 /**
- * One member, put together from its parts and run: storage, core, pipeline, ports.
+ * Puts one member together from its parts and runs it: storage, core, pipeline, ports.
  *
  * Everything from outside (clock, network, disk, randomness, logger) comes in as `Surroundings`, so
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
@@ -16,7 +16,6 @@ import { Driver } from '../driver/driver.js';
 import { KnownStarts } from '../driver/known-starts.js';
 import { type EndOutcome, memberAnswers } from '../driver/member-answers.js';
 import { MemberStatus } from '../driver/member-status.js';
-import { OpenRoot } from '../driver/open-root.js';
 import type { DriverParts } from '../driver/parts.js';
 import type { Asked } from '../driver/peer-questions.js';
 import { DiskSpace, TreeBound } from '../driver/write-bounds.js';
@@ -56,7 +55,6 @@ import {
   zabOptions,
   zabStart,
 } from './member-options.js';
-import { rootAclOf } from './root-acl.js';
 import type { Surroundings } from './surroundings.js';
 
 const MINUTE_MS = 60_000;
@@ -185,8 +183,8 @@ export class Member {
       security: peerSecurity(opened),
       starts,
       identity: () => ({
-        ensembleId: zab.ensembleId,
-        founded: zab.founded,
+        ensembleId: zab.replica.ensembleId,
+        founded: zab.replica.founded,
         level: this.state.level,
       }),
     });
@@ -202,7 +200,6 @@ export class Member {
       backups,
       timers,
       starts,
-      openRoot: new OpenRoot(rootAclOf(config), logger),
       newState: opened.newState,
       logger,
       random16: () => surroundings.randomBytes(16),

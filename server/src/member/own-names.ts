@@ -1,5 +1,5 @@
 /**
- * The names under which this member opens its ports, before it opens them.
+ * Resolves this member's own names before it opens its ports under them.
  *
  * In a container or a young network a member's own name may be published after the member starts.
  * So a name that does not resolve is waited for, with a line each ten seconds, instead of ending

@@ -1,6 +1,6 @@
 /**
- * Everything that a member has from outside: clock, network, disk, randomness. The same member runs
- * on sockets and LevelDB or in a simulator.
+ * Defines everything that a member has from outside: clock, network, disk, randomness. The same
+ * member runs on sockets and LevelDB or in a simulator.
  */
 import type { BackupTaker } from '../driver/backup-schedule.js';
 import type { MemberObserver } from '../driver/parts.js';
@@ -42,11 +42,11 @@ export interface Surroundings {
   readonly backupTaker?: BackupTaker;
   /** How many files and sockets may be open; absent where nothing is a file. */
   readonly files?: FileBudget;
-  /** Absent where clients connect in plain text. Whoever made it closes it. */
+  /** Absent where clients connect in plain text. Its owner closes it. */
   readonly clientTls?: ClientTls | undefined;
   /** The secrets by which members authenticate each other; they are read at each new link. */
   readonly peerSecrets?: () => readonly Uint8Array[];
-  /** Recent events of this member, for whoever asks; absent where nobody keeps them. */
+  /** Recent events of this member, for reports; absent where none are kept. */
   readonly events?: EventRing;
   /** How long addresses wait after failed logins; absent where no other port has logins. */
   readonly logins?: LoginDelays;
@@ -54,9 +54,9 @@ export interface Surroundings {
   readonly passwords?: PasswordHashes;
   /** Absent where clients do not authenticate by SASL. */
   readonly sasl?: SaslServer | undefined;
-  /** Absent where members have no TLS. Whoever made it closes it. */
+  /** Absent where members have no TLS. Its owner closes it. */
   readonly peerTls?: PeerTls | null;
-  /** Absent where nothing is audited. Whoever made it closes it. */
+  /** Absent where nothing is audited. Its owner closes it. */
   readonly audit?: AuditSink | undefined;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;

@@ -5,7 +5,7 @@
  * client of a member with `skipACL`, passes everything. It decides nothing else: which permission
  * an operation needs is stated where the operation is decided (prepare-op, read, apply).
  */
-import type { Identity } from '@rookery/protocol';
+import { type Identity, Perms } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
 import { keysOfAddress, type Prefix, type PrefixLength, prefixOfRange } from './address-range.js';
 
@@ -177,4 +177,20 @@ class GrantsOfRanges {
     for (const key of keysOfAddress(address, this.#lengths)) perms |= this.#perms.get(key) ?? 0;
     return perms;
   }
+}
+
+const CHANGES = Perms.create | Perms.delete | Perms.write | Perms.admin;
+
+/**
+ * The permissions to change something that an ACL gives to every client that reaches the port; 0
+ * for none. Every client is `world:anyone`, and in an `ip` range that has every address. Reading is
+ * no change.
+ */
+export function changesByEverybody(acl: readonly Acl[]): number {
+  return acl.filter(isEverybody).reduce((all, { perms }) => all | perms, 0) & CHANGES;
+}
+
+function isEverybody({ scheme, id }: Acl): boolean {
+  if (scheme === 'world') return true;
+  return scheme === 'ip' && /\/0+$/.test(id);
 }

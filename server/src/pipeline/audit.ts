@@ -1,5 +1,5 @@
 /**
- * What the audit log tells of this member's clients: their writes, sessions and authentications.
+ * Makes the audit records of this member's clients: their writes, sessions and authentications.
  *
  * It makes a record where a request is answered, or where it is decided although its client has
  * left. Identities are those of the connection when the request came. A record never has data or
@@ -15,7 +15,7 @@ import type { Connection, QueueEntry } from './connection.js';
 import { withoutFormerDigests } from './former-digests.js';
 
 /** `invoked`: the role of the member ended first, so it does not know what became of it. */
-export type AuditResult = 'success' | 'failure' | 'invoked';
+type AuditResult = 'success' | 'failure' | 'invoked';
 
 /** A line of the audit log; the sink adds the time and the member. Absent: does not apply. */
 export interface AuditRecord {

@@ -1,6 +1,6 @@
 /**
- * What the pipeline needs of a client connection. net's ClientConnection implements it; tests fake
- * it.
+ * Defines a client connection as the pipeline sees it. ClientConnection in net implements it; tests
+ * fake it.
  *
  * The pipeline appends whole frames to `writer` in the order in which a client must see them; net
  * sends them in its next flush. None of these methods may call back into the pipeline. After

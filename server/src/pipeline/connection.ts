@@ -52,6 +52,8 @@ export class Connection {
   dropReason: string | null = null;
   /** Frames that came before the handshake was answered, or while a login waits. */
   early: Uint8Array[] = [];
+  /** Whether it is not read from because of an attempt to log in that waits. */
+  isLoginWaiting = false;
   /** Whether the client was heard from since the last report of touches. */
   touched = false;
 
@@ -72,6 +74,11 @@ export class Connection {
     const identities = identitiesOf(channel.remoteAddress);
     this.requester = { identities, skipAcl, operatorAddress: channel.operatorAddress };
     this.identityBytes = identityBytesOf(identities);
+  }
+
+  /** Whether its session is a local one, which only this member knows: see LocalSessions. */
+  get hasLocalSession(): boolean {
+    return this.session < 0;
   }
 
   /** What it has authenticated as holds for everything that comes from now on. */
@@ -95,7 +102,7 @@ export interface QueueEntry extends ForwardedRequest {
    * the request comes in, and then a copy. Empty once the message to the leader has it.
    */
   body: Uint8Array;
-  /** The parts of a divided setWatches that come before `body` and have not run: set-watches.ts. */
+  /** The parts of a divided setWatches that come before `body` and have not run: `partsOf`. */
   readonly partsBefore: Uint8Array[];
   /** The size of the body and the identities. */
   readonly bytes: number;

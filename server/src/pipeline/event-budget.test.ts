@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import type { WatcherId } from '../state/watches.js';
-import { EventBudget } from './event-budget.js';
+import { EventBudget } from './apply.js';
 
 const EVENTS_PER_TURN = 4_096;
 const OPS = 64;

@@ -1,5 +1,5 @@
 /**
- * Which digests of a client only stand for another one.
+ * Leaves out the digests of a client that only stand for another one.
  *
  * While a member has several, a password proves a digest by each, in the order of `digestAlgs`, so
  * that ACLs of either match. The first digest of a connection tells which algorithm is preferred:

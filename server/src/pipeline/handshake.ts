@@ -28,12 +28,10 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session-record.js';
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
-import { isLocalId } from './local-sessions.js';
 import type { PipelineContext } from './requests.js';
-import { sameBytes } from './same-bytes.js';
 
 /** What to do with a connection whose ConnectRequest came. */
-export type ConnectOutcome =
+type ConnectOutcome =
   | { readonly kind: 'wait' }
   /** The leader is asked. The password is right, so older connections of the session end now. */
   | { readonly kind: 'resume' }
@@ -117,12 +115,12 @@ export class Handshake {
     if (typeof session !== 'number') return EXPIRED;
     connection.session = session;
     if (password?.length !== PASSWORD_BYTES) return EXPIRED;
-    if (isLocalId(session)) return this.#resumeLocal(connection, password);
+    if (connection.hasLocalSession) return this.#resumeLocal(connection, password);
     if (at.isReadOnly) return { kind: 'close', reason: 'only the quorum knows its session' };
     this.#line.set(connection, Buffer.from(password));
     this.#askForThoseInLine();
     const known = at.state.sessions.get(session);
-    return known !== undefined && sameBytes(known.password, password) ? RESUME : WAIT;
+    return known !== undefined && Buffer.compare(known.password, password) === 0 ? RESUME : WAIT;
   }
 
   /**

@@ -1,11 +1,11 @@
 /**
- * Which paths are read and written most by the clients of this member, and which sessions ask most.
+ * Finds the paths that this member's clients read and write most, and the sessions that ask most.
  *
- * It costs nothing unless somebody looks: requests are watched from the first question on, until
- * nobody has asked for a while. Meanwhile one request in `every` is looked at, each counts that
+ * It costs nothing unless an operator looks: requests are watched from the first question on, until
+ * none has come for a while. Meanwhile one request in `every` is looked at, each counts that
  * many times, and `every` follows the load, so that a member spends a hundredth of its time on it
- * at most. The distances between them vary, or the requests of a regular load would be the same
- * ones again and again. What is told covers the last 5 to 10 seconds. Owned by Pipeline, which
+ * at most. The distances between them vary, so that a periodic load does not bias the sample. A
+ * report covers the last 5 to 10 seconds. Owned by Pipeline, which
  * passes requests only while `isWatching`; nothing is decided by it.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * What a connection is known to be: its address, and what it has authenticated as.
+ * Authenticates connections: the identities of each are its address and what it has proved since.
  *
  * Authentication is decided when its packet comes, so that it holds for whatever is sent after it;
  * the answer takes its place in the session's order. Identities belong to the connection: a session
@@ -43,7 +43,7 @@ export interface AuthenticatorParts {
 }
 
 /** What an accepted packet makes of a connection. */
-export interface Authenticated {
+interface Authenticated {
   readonly identities: Identities;
   /**
    * It names a user who may do everything, with a password that is not that user's. It is accepted
@@ -53,7 +53,7 @@ export interface Authenticated {
 }
 
 /** What becomes of a connection that sent a token of SASL. */
-export type SaslOutcome =
+type SaslOutcome =
   | { readonly kind: 'answer'; readonly token: Uint8Array; readonly identities: Identities }
   /** The answer is -115, and the connection ends. */
   | { readonly kind: 'refused' };

@@ -1,10 +1,10 @@
 /**
- * The sessions that only this member knows: local sessions, and all sessions of read-only mode.
+ * Keeps the sessions that only this member knows: local ones, and all sessions of read-only mode.
  *
  * They own nothing and are in no transaction: their writes go to the leader as LOCAL_SESSION. Their
  * ids are negative, so that none is ever a zxid, and contain the member, so that no two members
  * give out the same. A local session survives changes of the role, each of which gives it a fresh
- * timeout; one of read-only mode ends with that mode. While this member serves nobody, no time
+ * timeout; one of read-only mode ends with that mode. While this member serves no client, no time
  * passes for them. They expire by this member's own lease clock, and end with its process. Called
  * by Pipeline, Handshake and Touches.
  */
@@ -20,14 +20,14 @@ import type { SessionId } from '../state/txn.js';
  */
 export const LOCAL_SESSION: SessionId = 0;
 
-export interface LocalSession {
+interface LocalSession {
   readonly timeoutMs: number;
   readonly password: Uint8Array;
   /** Made in read-only mode, with which it ends. */
   readonly isReadOnly: boolean;
 }
 
-export interface LocalSessionsOptions {
+interface LocalSessionsOptions {
   readonly id: PeerId;
   /** The first number of the ids, a random one, so that no earlier run gave out the same. */
   readonly first: number;
@@ -41,10 +41,6 @@ export interface LocalSessionsOptions {
 /** The number of ids of a member: those of 255 members fit a safe integer. */
 const IDS = 2 ** 44;
 const BUCKET_MS = 100;
-
-export function isLocalId(session: SessionId): boolean {
-  return session < 0;
-}
 
 /** In a tick, as those of the ensemble; the others go later. */
 const EXPIRED_MAX = 1000;
@@ -85,9 +81,7 @@ export class LocalSessions {
   /** Undefined if there is no such session, or the password differs. */
   resume(id: SessionId, password: Uint8Array): LocalSession | undefined {
     const session = this.#sessions.get(id);
-    if (session?.password.every((byte, index) => byte === password[index]) !== true) {
-      return undefined;
-    }
+    if (session === undefined || Buffer.compare(session.password, password) !== 0) return undefined;
     this.touch(id);
     return session;
   }

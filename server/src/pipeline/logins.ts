@@ -1,5 +1,5 @@
 /**
- * How clients of this member log in: when an attempt is looked at, and what becomes of it.
+ * Handles the logins of this member's clients: when an attempt is judged, and its outcome.
  *
  * What an attempt proves holds for everything that its connection sends after it. A wrong attempt
  * is counted against its user and address together, and further attempts of both wait
@@ -238,15 +238,9 @@ class WaitingLogins {
     const attempt = { connection, xid, opcode, user, body: Buffer.from(body) };
     const waiting = line ?? new Map<Connection, LoginAttempt>();
     this.#lines.set(group, waiting.set(connection, attempt));
+    connection.isLoginWaiting = true;
     connection.channel.hold('login');
     return 'waits';
-  }
-
-  /** Whether the connection is not read from because of its attempt. */
-  has(connection: Connection): boolean {
-    if (this.#lines.size === 0) return false;
-    const group = addressGroup(connection.channel.remoteAddress);
-    return this.#lines.get(group)?.has(connection) === true;
   }
 
   /** Calls `look` for each attempt that may be looked at now. */
@@ -260,6 +254,7 @@ class WaitingLogins {
         asked += 1;
         if (asked > ASKED_PER_TICK_MAX || !this.#isReady(attempt)) continue;
         line.delete(connection);
+        connection.isLoginWaiting = false;
         connection.channel.release('login');
         look(attempt);
       }

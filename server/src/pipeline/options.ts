@@ -1,6 +1,6 @@
 /**
- * The limits under which the pipeline and the leader work, from the configuration and never
- * changed; and what a pipeline needs besides.
+ * Defines the options of the pipeline and of the leader, which come from the configuration and
+ * never change, and what else a pipeline needs.
  */
 import type { DigestAlg, PeerId } from '@rookery/protocol';
 import type { LoginDelays } from '../security/login-delays.js';

@@ -1,7 +1,7 @@
 /**
- * What this member's clients ask of the leader: in fair order, and written once into the messages
- * that the driver takes. It also gives requests and attachments their numbers. Throttle pauses the
- * connections that have too much pending.
+ * Collects what this member's clients ask of the leader, in fair order, and writes it once into the
+ * messages that the driver takes. It also gives requests and attachments their numbers. Throttle
+ * pauses the connections that have too much pending.
  *
  * The leader decides on writes in the order of their arrival. A member therefore bounds what it has
  * in flight to the leader, counted in changes: a multi of a thousand operations counts as a

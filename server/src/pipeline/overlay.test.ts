@@ -22,7 +22,7 @@ import { IGNORE_CHANGES, ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { TxnPreparer, type WriteRules } from './prepare.js';
-import { NO_BOUND } from './tree-room.js';
+import { NO_BOUND } from './write-room.js';
 
 /** Longer than the memory that an entry of the overlay has at first. */
 const LONG = `/${'long-'.repeat(30)}`;

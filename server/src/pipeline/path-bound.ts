@@ -1,9 +1,10 @@
 /**
- * The longest path at which a znode may be created. Where none can come to be, nothing is watched.
+ * Bounds the paths at which znodes may be created, and therefore watched.
  *
- * Whoever changes or watches a znode keeps its path: the log, the events of all watchers, their
- * tables. A frame has room for a path of a megabyte, and for nothing that needs one. Longer paths
- * that exist already, by an import or an older release, can be read, watched and deleted.
+ * Each change and each watch of a znode stores its path: in the log, in the events of all watchers,
+ * in their tables. A frame has room for a path of a megabyte, and for nothing that needs one.
+ * Longer paths that exist already, by an import or an older release, can be read, watched and
+ * deleted.
  */
 export const PATH_BYTES_MAX = 64 << 10;
 

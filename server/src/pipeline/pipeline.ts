@@ -1,5 +1,5 @@
 /**
- * The clients of one member, from their frames to their replies.
+ * Serves the clients of one member, from their frames to their replies.
  *
  * It owns connections, their queues and watches, and calls `ReplicatedState.apply`. So it keeps the
  * order on which clients rely: the watch events of a change, then the reply to its author, then the
@@ -23,11 +23,10 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
 import type { Identities } from './access.js';
-import { Applier } from './apply.js';
+import { Applier, EventBudget } from './apply.js';
 import { Auditor } from './audit.js';
 import type { ClientChannel, ConnectionId } from './client-channel.js';
 import { Connection, Connections } from './connection.js';
-import { EventBudget } from './event-budget.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { HotRequests } from './hot-requests.js';
 import { Authenticator } from './identities.js';
@@ -39,7 +38,6 @@ import { type ForLeader, Outbox, Throttle } from './outbox.js';
 import { operationName } from './request.js';
 import { RequestRates } from './request-rates.js';
 import { HEADER_BYTES, Requests } from './requests.js';
-import { Touches } from './touches.js';
 
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */
 type Serving = 'nobody' | 'all' | 'readOnly';
@@ -328,7 +326,7 @@ export class Pipeline {
     const { phase } = connection;
     switch (phase) {
       case 'live':
-        if (this.logins.waiting.has(connection)) break;
+        if (connection.isLoginWaiting) break;
         return this.#onRequest(connection, frame);
       case 'open':
         return this.#onConnect(connection, frame);
@@ -479,5 +477,54 @@ export class Pipeline {
     this.rates.forget(connection);
     this.#requests.drop(connection);
     connection.phase = 'gone';
+  }
+}
+
+/**
+ * The sessions of the ensemble from which this member has heard since its last report to the
+ * leader.
+ *
+ * Each is in it once, however many requests it sent. It owns only the list; the connections know
+ * whether they are in it. A local session is touched here and now, because no leader knows it.
+ */
+class Touches {
+  readonly #local: LocalSessions;
+  #heard: SessionId[] = [];
+
+  constructor(local: LocalSessions) {
+    this.#local = local;
+  }
+
+  /**
+   * Counts the session as heard from if bytes have come from its client since the last call, or if
+   * the connection is not read at present: this member cannot know then whether any have come. That
+   * a request is taken in does not suffice, because it may have been read ahead long before.
+   *
+   * Called when a request of the connection is taken in, and regularly while the connection waits
+   * because of `requestsPerSecondMax`, but not while it waits only for something else.
+   */
+  maybeHeard(connection: Connection): void {
+    // A connection that is joining has no session yet, whatever it asks for.
+    if (connection.phase !== 'live' || !connection.channel.takeHeard()) return;
+    if (connection.hasLocalSession) return this.#local.touch(connection.session);
+    if (connection.touched) return;
+    connection.touched = true;
+    this.#heard.push(connection.session);
+  }
+
+  /** Returns the sessions heard from since the last call; `live` has those that are served. */
+  take(live: Connections): readonly SessionId[] {
+    const heard = this.#heard;
+    if (heard.length === 0) return heard;
+    this.#heard = [];
+    for (const session of heard) {
+      const connection = live.of(session);
+      if (connection !== undefined) connection.touched = false;
+    }
+    return heard;
+  }
+
+  clear(): void {
+    this.#heard = [];
   }
 }

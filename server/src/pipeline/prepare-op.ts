@@ -33,8 +33,7 @@ import { legalAcl, type ProvenScheme } from './acl-form.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { Overlay } from './overlay.js';
 import { PATH_BYTES_MAX } from './path-bound.js';
-import type { QuotaGuard } from './quota-guard.js';
-import type { TreeRoom } from './tree-room.js';
+import type { QuotaGuard, TreeRoom } from './write-room.js';
 
 /** Nobody may delete these. */
 const SPECIAL_PATHS: ReadonlySet<string> = new Set([

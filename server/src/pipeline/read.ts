@@ -28,8 +28,8 @@ import { clientInfoOf } from './identities.js';
 import { PATH_BYTES_MAX } from './path-bound.js';
 import { isListable, mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
-import { catchUp, catchUpWithPersistent } from './set-watches.js';
 import { runSpecialRead } from './special-reads.js';
+import { catchUp, catchUpWithPersistent } from './watch-requests.js';
 
 export interface ReadHeader {
   readonly xid: number;

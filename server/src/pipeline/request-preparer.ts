@@ -27,13 +27,12 @@ import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';
 import { type EpochStart, type SessionEnd, TxnPreparer, type TxnSink } from './prepare.js';
 import { Reaper } from './reaper.js';
-import { sameBytes } from './same-bytes.js';
 
 /**
  * An attachment of the session has ended, which the Detach tells its member (for the leader itself:
  * `Pipeline.onDetach`).
  */
-export interface DetachOrder {
+interface DetachOrder {
   readonly member: PeerId;
   readonly session: SessionId;
   readonly attachment: number;
@@ -145,7 +144,7 @@ export class RequestPreparer {
       return null;
     }
     const live = this.txns.liveSession(session);
-    if (live === undefined || !sameBytes(live.password, attach.password)) {
+    if (live === undefined || Buffer.compare(live.password, attach.password) !== 0) {
       return { kind: 'attached', request, valid: false, timeoutMs: 0 };
     }
     this.leases.touch(session, time.nowMs);

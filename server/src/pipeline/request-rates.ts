@@ -1,14 +1,14 @@
 /**
- * The bound of requests per second for each client.
+ * Bounds the requests per second of each client.
  *
- * A client is who its certificate or SASL proves, or else its address, because anybody may claim
- * any digest. All its connections share a bucket of tokens, which holds those of one second. Past
- * it, the client's requests wait, which is how ZooKeeper throttles: none fails. Its connections are
- * served round-robin, one request each, and other clients do not notice. Super users and this
- * process itself are not bounded. A connection that waits is asked regularly whether its client was
- * heard from, until it has waited for the session's timeout without having one request let in. So
- * the session of a client that sends lives on, and that of a client that is gone ends as usual,
- * whatever still waits of it. Off by default. Time is an argument.
+ * A client is the identity that its certificate or SASL proves, or else its address, because any
+ * digest can be claimed. All its connections share a bucket of tokens, which holds those of one
+ * second. Past it, the client's requests wait, which is how ZooKeeper throttles: none fails. Its
+ * connections are served round-robin, one request each, and other clients do not notice. Super
+ * users and this process itself are not bounded. A connection that waits is asked regularly whether
+ * its client was heard from, until it has waited for the session's timeout without having one
+ * request let in. So the session of a client that sends lives on, and that of a client that is gone
+ * ends as usual, whatever still waits of it. Off by default. Time is an argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';

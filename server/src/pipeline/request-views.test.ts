@@ -20,9 +20,8 @@ import type { CreateView, SetDataView } from '../state/op-view.js';
 import { IGNORE_CHANGES, ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import { TxnPreparer } from './prepare.js';
-import { RequestViews } from './request-views.js';
-import { NO_BOUND } from './tree-room.js';
+import { RequestViews, TxnPreparer } from './prepare.js';
+import { NO_BOUND } from './write-room.js';
 
 const text = fc.oneof(fc.string(), fc.constantFrom('/a', '/a/b-0000000001', '/ä', ''));
 const data = fc.option(fc.uint8Array({ maxLength: 40 }), { nil: null });

@@ -1,5 +1,5 @@
 /**
- * The requests of live connections: classified, run or forwarded, and answered in order.
+ * Classifies the requests of live connections, runs or forwards them, and answers them in order.
  *
  * Each connection's CommitQueue keeps the order within a session. This class finds the request to
  * which a transaction or an answer belongs: in the queue of its session, or by its number, which
@@ -25,7 +25,7 @@ import type { Auditor } from './audit.js';
 import type { ConnectionId, ReplyRecord } from './client-channel.js';
 import type { Connection, Connections, QueueEntry } from './connection.js';
 import type { LeftSessions } from './left-sessions.js';
-import { isLocalId, LOCAL_SESSION, type LocalSessions } from './local-sessions.js';
+import { LOCAL_SESSION, type LocalSessions } from './local-sessions.js';
 import type { Logins } from './logins.js';
 import type { PipelineOptions } from './options.js';
 import type { Outbox, Throttle } from './outbox.js';
@@ -33,7 +33,7 @@ import { type ReadHeader, runRead, runWatchesPart } from './read.js';
 import { answerBytesOf, isListing, LARGE_BYTES, type ReadScene, ReadScenes } from './read-scene.js';
 import { beginReply, writeError, writeSyncReply } from './reply.js';
 import { classOf, classOfStranger, isRefusedReadOnly, kindOf, operationName } from './request.js';
-import { isDivided, partsOf } from './set-watches.js';
+import { isDivided, partsOf } from './watch-requests.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
@@ -118,7 +118,7 @@ export class Requests {
       case 'sync':
         if (requestClass === 'close') {
           connection.phase = 'leaving';
-          if (isLocalId(connection.session)) return this.#onLast(connection, header, frame);
+          if (connection.hasLocalSession) return this.#onLast(connection, header, frame);
         }
         return this.#enqueue(connection, this.#entryOf(connection, header, frame));
       default:
@@ -301,7 +301,7 @@ export class Requests {
 
   #entryOf(connection: Connection, header: ReadHeader, record: JuteReader): QueueEntry {
     const { opcode, xid } = header;
-    const kind = kindOf(opcode, isLocalId(connection.session));
+    const kind = kindOf(opcode, connection.hasLocalSession);
     const body = record.rest();
     const inParts = isInParts(connection, opcode, body.length);
     const parts = inParts ? partsOf(opcode, body) : NO_PARTS;
@@ -317,7 +317,7 @@ export class Requests {
       partsBefore: parts,
       bytes: body.length + connection.identityBytes,
       hasBegun: false,
-      session: isLocalId(connection.session) ? LOCAL_SESSION : connection.session,
+      session: connection.hasLocalSession ? LOCAL_SESSION : connection.session,
       attachment: connection.attachment,
       identities: requester.identities,
       requester,

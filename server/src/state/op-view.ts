@@ -3,7 +3,7 @@
  *
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
- * object serves one request or transaction after the other (request-views.ts, txn-codec.ts), so
+ * object serves one request or transaction after the other (prepare.ts, txn-codec.ts), so
  * nobody may keep it beyond the call that it was given to. That of a request is released after the
  * request, that of a transaction after its batch.
  */

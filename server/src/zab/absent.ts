@@ -1,5 +1,5 @@
 /**
- * Tells an operator which members an election waits for, and what each of them says of itself.
+ * Names for operators the members that an election waits for, and what each reports of itself.
  *
  * A member without a link may run and refuse this one. Texts are for the log and for probes:
  * nothing is decided by them.

@@ -1,20 +1,21 @@
 /**
- * What a leader in discovery does about voters that followed another leadership of its own epoch.
+ * Settles disputes in discovery: with voters that followed another leadership of the leader's
+ * epoch.
  *
  * Zxids do not tell which of such histories is newer. The history that a quorum has is the valid
  * one. A member with another one gives up its vote, even if it is about to lead. If no quorum
- * agrees, nobody leads; an operator has to decide, and the log tells who has which history. Called
- * by Leading.
+ * agrees, no member leads; an operator has to decide, and the log shows which member has which
+ * history. Called by Leading.
  *
  * While the list of members is being changed, a quorum has a majority of every list. That is safe:
  * the list by which this member's leader was elected is one of them, because a directory keeps it
- * until it has served with another one. A majority of it that obeyed somebody else in that epoch
+ * until it has served with another one. A majority of it that obeyed another leader in that epoch
  * shares no voter with those who obeyed this leader, so nothing that this leader proposed was
- * committed. Less proves nothing, because nobody knows by which of the lists that leader counted.
- * Of 1 to 3 with the former list 1 to 5, where 1 and 2 have one history and 3 another, the list
- * may have become shorter, and 4 and 5 have that of 3; or it became longer and the file was put
- * back, and a majority of the list that was served has that of 1 and 2. A member without a vote
- * proves nothing either: it may be new, or wiped after it had acknowledged this history.
+ * committed. Less proves nothing, because it is not known by which of the lists that leader
+ * counted. Example: the lists are {1,2,3} and, formerly, {1..5}; 1 and 2 hold A and 3 holds B. If
+ * the list shrank, 4 and 5 may also hold B, and B was committed. If it grew and the file was put
+ * back, A was. So {1,2} proves nothing. A member without a vote proves nothing either: it may be
+ * new, or wiped after it had acknowledged this history.
  */
 import { formatZxid, type PeerId } from '@rookery/protocol';
 import { disputes } from './discovery.js';
@@ -65,7 +66,7 @@ function isOutvoted(member: Replica, learners: Learners): boolean {
   return [...holders.values()].some((agree) => member.quorums.isQuorum((id) => agree.has(id)));
 }
 
-/** Tells an operator what must be true before anybody leads, and how to get there. */
+/** Explains to an operator what must be true before any member leads, and how to get there. */
 function reasonFor({ lists, isChanging }: Quorums): string {
   const majorities = lists.map((list) => list.join(', ')).join(' and of ');
   return (

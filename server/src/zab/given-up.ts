@@ -1,5 +1,5 @@
 /**
- * The transfers that this member gave up for want of room, and when a leader may try again.
+ * Remembers the transfers that this member gave up for want of room, and when a leader may retry.
  *
  * | given up | when | the same leader may try again |
  * |---|---|---|
@@ -11,7 +11,7 @@
  * may need this member for its next quorum. The second row prevents a loop: removing the received
  * part makes room that was too little before. Another leader may try at once, because its log may
  * reach back far enough for a DIFF, unless this member needs a snapshot from any leader. The member
- * forgets all of it when it serves. Owned by `Member`.
+ * forgets all of it when it serves. Owned by `Replica`.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { DiskRoom } from './types.js';

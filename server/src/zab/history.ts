@@ -1,5 +1,5 @@
 /**
- * What the core knows about the log: exactly which zxids it contains, and the newest proposals.
+ * Mirrors the log in memory: exactly which zxids it contains, and its newest proposals.
  *
  * Zxids of one epoch are consecutive, so a log is a few ranges, and whether both of two members
  * have a zxid is known exactly (ZOOKEEPER-1154, 2418, 2846). The window is the end of the log in

@@ -3,6 +3,7 @@ export type {
   DiskRoom,
   LinkId,
   NoteFacts,
+  ReplicaView,
   RoleName,
   RoleView,
   StorageOutput,

@@ -1,6 +1,5 @@
 /**
- * What a leader knows about its learners, each for as long as its link lasts, and what is committed
- * because of it.
+ * Tracks a leader's learners, each for as long as its link lasts, and derives what is committed.
  *
  * A proposal is committed once a quorum has logged it. The leader counts as one of the members, but
  * need not be in that quorum. Invariant: an ACK counts only once the learner is `synced`, and only
@@ -61,8 +60,6 @@ export class Learner {
   }
 }
 
-type Patience = Pick<ZabOptions, 'syncTimeoutMs' | 'initTimeoutMs'>;
-
 export class Learners {
   readonly #byPeer = new Map<PeerId, Learner>();
   readonly #replica: Replica;
@@ -91,7 +88,7 @@ export class Learners {
     for (const learner of this.#byPeer.values()) if (learner.synced) yield learner;
   }
   /** Learners whose acknowledgement is overdue. Joining may take longer than broadcast. */
-  overdue(nowMs: number, patience: Patience): readonly Learner[] {
+  overdue(nowMs: number, patience: ZabOptions): readonly Learner[] {
     return [...this.#byPeer.values()].filter(({ ackPendingSinceMs, synced }) => {
       const patienceMs = synced ? patience.syncTimeoutMs : patience.initTimeoutMs;
       return ackPendingSinceMs !== null && nowMs - ackPendingSinceMs > patienceMs;

@@ -1,5 +1,6 @@
 /**
- * Which leaderships a history consists of: the identity of the one that proposed in each epoch.
+ * Records which leaderships a history consists of: the identity of the one that proposed in each
+ * epoch.
  *
  * A zxid names an epoch and a counter, so two leaderships of one epoch (unequal configurations, a
  * directory that went back in time, a second process on copied data) give equal zxids to unlike
@@ -36,8 +37,8 @@ export class Lineage {
   }
 
   /**
-   * What comes after `after` is that of a leader from now on, and so is what was not known. Returns
-   * the first epoch for which that changed anything; Infinity for none.
+   * Adopts the leader's lineage after `after` and fills in unknown epochs. Returns the first epoch
+   * for which that changed anything; Infinity for none.
    */
   follow(leaderships: readonly LeadershipOf[], after: Zxid): number {
     const before = new Map(this.#identities);

@@ -1,5 +1,5 @@
 /**
- * What a member is, whatever role it has: its identity, epochs, history, links and outputs.
+ * Holds the core's state that outlives a role: identity, epochs, history, links and outputs.
  *
  * The roles (looking, following, leading) act through it. It owns the two rules that no role may
  * bend: deliver only what is committed and durable here, and never let an epoch fall.
@@ -23,6 +23,7 @@ import type {
   DiskRoom,
   LinkId,
   NoteFacts,
+  ReplicaView,
   Ticket,
   ZabOptions,
   ZabOutput,
@@ -57,7 +58,14 @@ export interface Link {
   streaming: boolean;
 }
 
-export class Replica {
+/** The leader that a vote names, with its newest epoch and zxid. */
+interface NamedLeader {
+  readonly leader: PeerId;
+  readonly epoch: number;
+  readonly zxid: Zxid;
+}
+
+export class Replica implements ReplicaView {
   readonly options: ZabOptions;
   readonly history: History;
   readonly lineage: Lineage;
@@ -281,23 +289,12 @@ export class Replica {
   }
 
   /** What this member tells others of itself, and of the leader that it names. */
-  vote(
-    state: VoteMessage['state'],
-    named: Pick<VoteMessage, 'leader' | 'epoch' | 'zxid'>,
-  ): VoteMessage {
+  vote(state: VoteMessage['state'], named: NamedLeader): VoteMessage {
     const { round, ensembleId, founded, sound } = this;
-    const facts = { ensembleId, founded, sound, ...this.#former, ...this.#full };
-    return { kind: 'vote', state, round, ...named, ...facts };
-  }
-
-  get #full(): Pick<VoteMessage, 'full'> {
-    return this.isFull ? { full: true } : {};
-  }
-
-  /** The former lists of members for a vote; usually none. */
-  get #former(): Pick<VoteMessage, 'former'> {
-    const { own } = this.quorums;
-    return own.length === 0 ? {} : { former: own };
+    const { own: former } = this.quorums;
+    const identity = { ensembleId, founded, sound, ...(former.length > 0 && { former }) };
+    const room = this.isFull && ({ full: true } as const);
+    return { kind: 'vote', state, round, ...named, ...identity, ...room };
   }
 
   /** Counts quorums by the former lists of all reachable members, until a leader is established. */

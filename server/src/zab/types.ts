@@ -188,6 +188,23 @@ export type ZabOutput =
 /** The fields of a line in the log: zxids in hex, a `reason` as a sentence. */
 export type NoteFacts = Readonly<Record<string, number | string | readonly number[]>>;
 
+/** The state of the core, whatever its role, for reading. */
+export interface ReplicaView {
+  readonly round: number;
+  readonly acceptedEpoch: number;
+  readonly currentEpoch: number;
+  readonly ensembleId: string;
+  readonly founded: boolean;
+  /** False if the disk is damaged and no snapshot has replaced its content yet. */
+  readonly sound: boolean;
+  readonly committed: Zxid;
+  readonly delivered: Zxid;
+  /** Whether something is committed and durable here and not delivered: see `deliverMore`. */
+  readonly hasMore: boolean;
+  /** The newest zxid in the log, and the newest one up to which the log is durable. */
+  readonly history: { readonly last: Zxid; readonly durable: Zxid };
+}
+
 export interface ZabOptions {
   readonly id: PeerId;
   /** All configured members, this one included. */

@@ -18,7 +18,6 @@ import {
   type PeerId,
   unreachable,
   type VoteMessage,
-  type Zxid,
 } from '@rookery/protocol';
 import { Following } from './following.js';
 import { Leading } from './leading.js';
@@ -30,6 +29,7 @@ import { isFull } from './room.js';
 import type {
   DiskRoom,
   LinkId,
+  ReplicaView,
   RoleName,
   Ticket,
   ZabInput,
@@ -41,6 +41,7 @@ import type {
 type ConnectedInput = Extract<ZabInput, { kind: 'connected' }>;
 
 export class Zab {
+  readonly replica: ReplicaView;
   readonly #replica: Replica;
   readonly #transitions: Transitions;
   #role: Role;
@@ -50,6 +51,7 @@ export class Zab {
 
   constructor(options: ZabOptions, start: ZabStart) {
     this.#replica = new Replica(options, start);
+    this.replica = this.#replica;
     this.#transitions = {
       look: (reason) => this.#request(() => this.#look(reason)),
       follow: (leader) => this.#request(() => this.#follow(leader)),
@@ -61,49 +63,12 @@ export class Zab {
   get role(): RoleName {
     return this.#role.name;
   }
-  get round(): number {
-    return this.#replica.round;
-  }
-  get acceptedEpoch(): number {
-    return this.#replica.acceptedEpoch;
-  }
-  get currentEpoch(): number {
-    return this.#replica.currentEpoch;
-  }
-  get ensembleId(): string {
-    return this.#replica.ensembleId;
-  }
-  get founded(): boolean {
-    return this.#replica.founded;
-  }
-  /** False if the disk is damaged and no snapshot has replaced its content yet. */
-  get sound(): boolean {
-    return this.#replica.sound;
-  }
-  /** The newest zxid in the log, durable or not. */
-  get last(): Zxid {
-    return this.#replica.history.last;
-  }
-  /** The newest zxid up to which the log is durable. */
-  get durable(): Zxid {
-    return this.#replica.history.durable;
-  }
-  get committed(): Zxid {
-    return this.#replica.committed;
-  }
-  get delivered(): Zxid {
-    return this.#replica.delivered;
-  }
   /**
    * Whether nothing that clients are to hear may leave: the clocks have jumped, and no answer since
    * shows that the lease of this role still holds.
    */
   get isDoubtful(): boolean {
     return this.#role.isDoubtful;
-  }
-  /** Whether something is committed and durable here and not delivered: see `deliverMore`. */
-  get hasMore(): boolean {
-    return this.#replica.hasMore;
   }
   /** Learners that this leader brings or keeps up to date; 0 in another role. */
   get learnerCount(): number {

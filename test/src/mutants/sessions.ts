@@ -256,8 +256,9 @@ export const sessionMutants: readonly Mutant[] = [
     // prepared.
     breaks: 'what was prepared and not proposed is discarded with the term',
     in: 'Driver.#onRole',
-    find: 'this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);',
-    replace: 'this.#leaderService ??= this.#newLeaderService(epoch, this.#zab.last);',
+    find: 'this.#leaderService = this.#newLeaderService(epoch, this.#zab.replica.history.last);',
+    replace:
+      'this.#leaderService ??= this.#newLeaderService(epoch, this.#zab.replica.history.last);',
     also: [
       {
         in: 'Driver.#onRole',

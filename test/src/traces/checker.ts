@@ -163,11 +163,15 @@ export class Checker {
       if (disk.queue.some(({ kind }) => REPLACES_TREE.has(kind))) continue;
       assert(disk.checkpoint.zxid <= tree.zxid, `invariant 1: ${member.id} checkpoints the future`);
       assert(
-        tree.zxid === zab.delivered,
-        () => `${member.id} applied ${tree.zxid}, not ${zab.delivered}`,
+        tree.zxid === zab.replica.delivered,
+        () => `${member.id} applied ${tree.zxid}, not ${zab.replica.delivered}`,
       );
-      assert(tree.zxid <= zab.committed && zab.durable <= zab.last, `invariant 1 in ${member.id}`);
-      assert(disk.holds(zab.durable), `${member.id}: durable is not on its disk`);
+      assert(
+        tree.zxid <= zab.replica.committed &&
+          zab.replica.history.durable <= zab.replica.history.last,
+        `invariant 1 in ${member.id}`,
+      );
+      assert(disk.holds(zab.replica.history.durable), `${member.id}: durable is not on its disk`);
     }
     // Every delivered proposal is still on the disks of a quorum.
     if (founders >= this.quorum) this.#founded = true;

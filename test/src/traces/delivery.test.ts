@@ -49,8 +49,8 @@ interface View {
 function viewOf(session: Session, id: PeerId): View {
   const { zab, serves } = session.ensemble.member(id);
   assert(zab !== null, `member ${id} is down`);
-  const { role, syncedLearnerCount, hasMore } = zab;
-  return { role, serves, syncedLearnerCount, hasMore };
+  const { role, syncedLearnerCount, replica } = zab;
+  return { role, serves, syncedLearnerCount, hasMore: replica.hasMore };
 }
 
 /** All outputs except transfers. */
@@ -76,15 +76,17 @@ describe('a member with much to apply', () => {
     settle(session, [2, 3]);
     ensemble.start(1);
     runFor(session, 100);
-    const before = ensemble.member(1).zab?.delivered;
-    expect(ensemble.member(1).zab?.hasMore).toBe(true);
+    const before = ensemble.member(1).zab?.replica.delivered;
+    expect(ensemble.member(1).zab?.replica.hasMore).toBe(true);
     for (const name of ['a', 'b', 'c']) {
       ensemble.propose(3, [name]);
       settle(session, ALL);
     }
-    expect(ensemble.member(1).zab?.delivered).toBe(before);
+    expect(ensemble.member(1).zab?.replica.delivered).toBe(before);
     applyAll(session, 1);
-    expect(ensemble.member(1).zab?.delivered).toBe(ensemble.member(3).zab?.last);
+    expect(ensemble.member(1).zab?.replica.delivered).toBe(
+      ensemble.member(3).zab?.replica.history.last,
+    );
     expect(ensemble.member(1).serves).toBe('following');
   });
 });
@@ -100,7 +102,7 @@ describe('a leader with much in memory for a learner', () => {
     settle(session, [2, 3]);
     ensemble.start(1);
     ensemble.connect(1, 3);
-    const has = () => ensemble.member(1).zab?.last ?? 0;
+    const has = () => ensemble.member(1).zab?.replica.history.last ?? 0;
     const before = has();
     exchange(session, [1, 3]);
     for (let parts = 1; parts <= MISSED; parts += 1) {

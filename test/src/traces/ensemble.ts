@@ -182,7 +182,7 @@ export class Ensemble {
   /** Lets the core deliver the next part; false if it has no more. */
   apply(id: PeerId): boolean {
     const member = this.member(id);
-    if (member.zab?.hasMore !== true) return false;
+    if (member.zab?.replica.hasMore !== true) return false;
     this.#step(member, { kind: 'deliverMore' });
     return true;
   }
@@ -213,9 +213,9 @@ export class Ensemble {
     const { zab } = this.member(id);
     assert(zab !== null, `member ${id} is down`);
     const proposals: Proposal[] = [];
-    let previous = zab.last;
+    let previous = zab.replica.history.last;
     for (const payload of payloads) {
-      const zxid = this.#nextZxid(previous, zab.currentEpoch);
+      const zxid = this.#nextZxid(previous, zab.replica.currentEpoch);
       if (zxid === null) return false;
       proposals.push({ zxid, previous, body: bytesOf(payload) });
       previous = zxid;
@@ -227,7 +227,7 @@ export class Ensemble {
   confirm(id: PeerId, question: number): void {
     const member = this.member(id);
     assert(member.zab !== null, `member ${id} is down`);
-    this.checker.onAsked(id, question, member.zab.last);
+    this.checker.onAsked(id, question, member.zab.replica.history.last);
     this.#step(member, { kind: 'confirm', id: question });
   }
 

@@ -71,12 +71,14 @@ class HostileSchedule {
         : this.#messages.any(this.#around);
     if (!this.#mayReach(to, message)) return;
     this.roles.add(`${message.kind} while ${member.zab?.role}`);
-    const accepted = member.zab?.acceptedEpoch ?? 0;
+    const accepted = member.zab?.replica.acceptedEpoch ?? 0;
     this.#ensemble.network.send(from, to, direction.link, { kind: 'message', message });
     while (direction.packets.length > 0) if (!this.#ensemble.deliver(from, to)) break;
-    const grown = (member.zab?.acceptedEpoch ?? 0) - accepted;
+    const grown = (member.zab?.replica.acceptedEpoch ?? 0) - accepted;
     expect(grown, JSON.stringify(message)).toBeLessThanOrEqual(EPOCH_JUMP_MAX + 1);
-    expect(epochOf(member.zab?.last ?? 0)).toBeLessThanOrEqual(member.zab?.acceptedEpoch ?? 0);
+    expect(epochOf(member.zab?.replica.history.last ?? 0)).toBeLessThanOrEqual(
+      member.zab?.replica.acceptedEpoch ?? 0,
+    );
   }
 
   /**
@@ -90,9 +92,13 @@ class HostileSchedule {
   get #around(): Around {
     const cores = this.#ids.flatMap((id) => this.#ensemble.member(id).zab ?? []);
     return {
-      zxids: cores.flatMap((zab) => [zab.last, zab.committed, zab.delivered]),
-      epochs: cores.flatMap((zab) => [zab.acceptedEpoch, zab.currentEpoch]),
-      rounds: cores.map((zab) => zab.round),
+      zxids: cores.flatMap((zab) => [
+        zab.replica.history.last,
+        zab.replica.committed,
+        zab.replica.delivered,
+      ]),
+      epochs: cores.flatMap((zab) => [zab.replica.acceptedEpoch, zab.replica.currentEpoch]),
+      rounds: cores.map((zab) => zab.replica.round),
       ids: this.#ids,
     };
   }

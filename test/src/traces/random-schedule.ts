@@ -213,7 +213,7 @@ export class RandomSchedule {
     const others = [...this.ensemble.members.values()].filter((member) => member.id !== id);
     const members = others.filter(({ disk }) => !disk.damaged && disk.founded).length;
     const founding = others.every(
-      ({ disk, zab }) => disk.ensembleId + (zab?.ensembleId ?? '') === '',
+      ({ disk, zab }) => disk.ensembleId + (zab?.replica.ensembleId ?? '') === '',
     );
     if (members < checker.quorum && !founding) return;
     if (this.ensemble.member(id).zab !== null) this.#crash(id);
@@ -317,7 +317,7 @@ export class RandomSchedule {
 
   #describe(): string {
     const members = [...this.ensemble.members.values()].map(({ id, zab, tree }) => {
-      const epochs = `${zab?.acceptedEpoch}/${zab?.currentEpoch}`;
+      const epochs = `${zab?.replica.acceptedEpoch}/${zab?.replica.currentEpoch}`;
       return `${id} ${zab?.role} epochs ${epochs} at ${epochOf(tree.zxid)}:${tree.zxid >>> 0}`;
     });
     return `${members.join(', ')}; ${this.#lastEvent}`;

@@ -3,7 +3,7 @@ import { makeZxid, RequestBatch } from '@rookery/protocol';
 import { LeaderService, ProposalBatcher } from '../../driver/leader.js';
 import type { DriverActions, DriverParts } from '../../driver/parts.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
-import { NO_BOUND } from '../../pipeline/tree-room.js';
+import { NO_BOUND } from '../../pipeline/write-room.js';
 import { IGNORE_CHANGES, ReplicatedState } from '../../state/replicated-state.js';
 import { TxnViews } from '../../state/txn-codec.js';
 

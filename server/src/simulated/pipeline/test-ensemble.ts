@@ -19,7 +19,7 @@ import type { PipelineOptions, RequestPreparerOptions } from '../../pipeline/opt
 import type { ForLeader } from '../../pipeline/outbox.js';
 import { Pipeline } from '../../pipeline/pipeline.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
-import { NO_BOUND } from '../../pipeline/tree-room.js';
+import { NO_BOUND } from '../../pipeline/write-room.js';
 import type { SaslServer } from '../../security/sasl.js';
 import { LEVEL_MAX } from '../../state/level.js';
 import { ReplicatedState } from '../../state/replicated-state.js';

@@ -60,7 +60,7 @@ export class TestFollower {
     return this.#zab.role;
   }
   get delivered(): number {
-    return this.#zab.delivered;
+    return this.#zab.replica.delivered;
   }
 
   step(input: ZabInput): void {

@@ -16,13 +16,14 @@ const state: Command = (session, words) => {
       session.print(`${id} down`);
       continue;
     }
+    const { acceptedEpoch, currentEpoch, ensembleId, committed, history } = zab.replica;
     const role = serves === zab.role ? zab.role : `${zab.role} (not serving)`;
-    const epochs = `epochs ${zab.acceptedEpoch}/${zab.currentEpoch}`;
-    const log = `last ${zxidText(zab.last)} durable ${zxidText(zab.durable)}`;
+    const epochs = `epochs ${acceptedEpoch}/${currentEpoch}`;
+    const log = `last ${zxidText(history.last)} durable ${zxidText(history.durable)}`;
     const applied = payloadsOf(tree).join(' ') || 'nothing';
-    const member = zab.ensembleId === '' ? ' no-id' : '';
+    const member = ensembleId === '' ? ' no-id' : '';
     session.print(
-      `${id} ${role}${member} ${epochs} ${log} committed ${zxidText(zab.committed)}: ${applied}`,
+      `${id} ${role}${member} ${epochs} ${log} committed ${zxidText(committed)}: ${applied}`,
     );
   }
 };
