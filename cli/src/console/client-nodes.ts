@@ -158,7 +158,7 @@ class ClientWriter implements NodeWriter {
   }
 }
 
-/** Servers cut digests to `user:x` for whoever may not administrate; they are taken as his. */
+/** Servers cut digests to `user:x` for clients without admin rights; they count as the caller's. */
 function withOwnDigests(acl: readonly Acl[], { identities }: Requester): readonly Acl[] {
   const own = identities.filter(({ scheme }) => scheme === 'digest').map(({ id }) => id);
   return acl.map((entry) => {

@@ -113,7 +113,7 @@ export class ClientPool {
       ({ client }) => {
         session.client = client;
       },
-      // Whoever leases it hears of the failure.
+      // Its callers get the failure.
       () => undefined,
     );
     this.#sessions.set(key, session);

@@ -31,9 +31,9 @@ interface OwnedContender extends Contender {
 
 export class ClientRecipes implements RecipeSource {
   readonly #pool: ClientPool;
-  readonly #words: Pick<ServerWords, 'addresses'>;
+  readonly #words: ServerWords;
 
-  constructor(pool: ClientPool, words: Pick<ServerWords, 'addresses'>) {
+  constructor(pool: ClientPool, words: ServerWords) {
     this.#pool = pool;
     this.#words = words;
   }
@@ -130,7 +130,7 @@ async function recipeAt(
   });
   const isGathering = contenders.some(({ part }) => part === 'member');
   const data = isGathering ? await dataOf(client, path) : null;
-  // Whether somebody awaits `ready` is not told, so those who wait for it are a group until it is.
+  // Servers do not say who awaits `ready`, so clients that wait for it are a group until it is there.
   const found = queuedRecipe(contenders, () => ({ data, isAwaited: false }));
   if (found === null) return null;
   const { queued: _, holders, waiters, ...rest } = found;

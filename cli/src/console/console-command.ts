@@ -35,16 +35,12 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
   const words = new ServerWords(addressesOf(target.connect, target.tls));
   const key = randomBytes(KEY_BYTES).toString('base64url');
   const nowMs = () => performance.now();
-  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [], logins: null });
-  const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
-  const parts = { pool, words, files, access, key, mayWrite, logger };
-  const http = new HttpPort({
-    host: HOST,
-    port,
-    takesBodies: true,
-    router: gatewayRouter(parts),
-    onFault: (err) => logger.error({ err }, 'console.failed'),
-  });
+  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [] });
+  const files = new ConsoleFiles(consoleDirectory(), nowMs);
+  const router = gatewayRouter({ pool, words, files, access, key, mayWrite, logger });
+  const http = new HttpPort(router, { host: HOST, port, takesBodies: true }, (err) =>
+    logger.error({ err }, 'console.failed'),
+  );
   try {
     await http.listen();
   } catch (cause) {
@@ -61,7 +57,7 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
   return 0;
 }
 
-/** Says what is missing before anybody looks for it in the console. */
+/** Reports what will be missing in the console. */
 async function tellReach(words: ServerWords, logger: Logger): Promise<void> {
   const [members] = await Promise.all([words.members(), words.connected()]);
   for (const { address, srvr } of members) {

@@ -1,6 +1,7 @@
 /** What the gateway offers of servers that answer all four-letter words, `srvr` alone, or none. */
 import { createServer, type Socket } from 'node:net';
 import { AdminAccess, ConsoleFiles, HttpError, type HttpRequest } from '@rookery/server/http';
+import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { addressesOf } from '../command/addresses.js';
 import { ClientPool } from './client-pool.js';
@@ -34,10 +35,10 @@ function useGateway(ports: readonly number[]) {
     words,
     key: KEY,
     mayWrite: true,
-    logger: { info: () => undefined },
+    logger: pino({ level: 'silent' }),
     pool: new ClientPool(() => Promise.reject(new HttpError(503, 'Nobody serves.'))),
-    files: new ConsoleFiles({ directory: null, nowMs }),
-    access: new AdminAccess({ users: [], readers: [], origins: [], hosts: [], logins: null }),
+    files: new ConsoleFiles(null, nowMs),
+    access: new AdminAccess({ users: [], readers: [], origins: [], hosts: [] }),
   });
   const ask = async (path: string) => {
     const [plain = '', query = ''] = path.split('?');

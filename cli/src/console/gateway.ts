@@ -1,7 +1,6 @@
 /**
- * What `rookery console` answers: the console's files, and `/api/v1` by means of clients and
- * four-letter words. All of it is below the path of a key, so that only those get anything who know
- * the key; for all others there is nothing here.
+ * Answers for `rookery console`: the console's files, and `/api/v1` by means of clients and
+ * four-letter words. Everything is below a path with a key; without the key, every answer is 404.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DIGEST_ALGS } from '@rookery/protocol';
@@ -30,19 +29,20 @@ import type { ServerWords } from './server-words.js';
 
 const READ_ONLY = 'This console is for reading only (--no-write).';
 
-interface GatewayParts {
+/** A console's servers, and how it is reached. */
+interface Gateway {
   readonly pool: ClientPool;
   readonly words: ServerWords;
   readonly files: ConsoleFiles;
   readonly access: AdminAccess;
   readonly key: string;
   readonly mayWrite: boolean;
-  readonly logger: Pick<Logger, 'info'>;
+  readonly logger: Logger;
 }
 
-export function gatewayRouter(parts: GatewayParts): Router {
-  const { files, access, key } = parts;
-  const api = apiOf(parts);
+export function gatewayRouter(gateway: Gateway): Router {
+  const { files, access, key } = gateway;
+  const api = newApi(gateway);
   return (request) => {
     const path = pathBelow(key, request.path);
     if (path === null) {
@@ -63,7 +63,7 @@ export function gatewayRouter(parts: GatewayParts): Router {
   };
 }
 
-function apiOf({ pool, words, mayWrite, logger }: GatewayParts): Api {
+function newApi({ pool, words, mayWrite, logger }: Gateway): Api {
   const tree = treeRoutes({
     nodes: new ClientNodes(pool),
     writers: clientWriters(pool),
@@ -83,18 +83,15 @@ function apiOf({ pool, words, mayWrite, logger }: GatewayParts): Api {
     '/sessions': { GET: servers.sessions },
     '/sessions/{id}': { GET: servers.session },
   };
-  return new Api({
-    routes: () => (words.tellsSessions ? withSessions : told),
-    callers: new Callers({
-      digestAlgs: DIGEST_ALGS,
-      superDigest: null,
-      superIdentities: new Set(),
-      skipAcl: false,
-    }),
-    readOnly: mayWrite ? null : READ_ONLY,
-    // No server tells a client by which hash it proves digests.
-    digestAlgs: null,
+  const callers = new Callers({
+    digestAlgs: DIGEST_ALGS,
+    superDigest: null,
+    superIdentities: new Set(),
+    skipAcl: false,
   });
+  // No server says by which hash a client proves digests.
+  const rules = { readOnly: mayWrite ? null : READ_ONLY, digestAlgs: null };
+  return new Api(() => (words.tellsSessions ? withSessions : told), callers, rules);
 }
 
 /** The path below that of the key; null for any other. */

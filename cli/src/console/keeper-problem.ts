@@ -1,6 +1,5 @@
 /**
- * What a client's error becomes in an answer of the gateway: the same problems that a member
- * answers with.
+ * Turns a client's error into a problem of the gateway, the same one that a member answers with.
  */
 import {
   AuthFailedError,
@@ -15,7 +14,7 @@ import {
 import { HttpError, keeperProblem } from '@rookery/server/http';
 import { NoConnectionError } from '../command/failures.js';
 
-/** Returns the error to answer with; one that is nobody's fault comes back as it is. */
+/** Returns the error to answer with; any other error comes back as it is. */
 export function problemOf(error: unknown, path?: string): unknown {
   if (error instanceof HttpError || !(error instanceof Error)) return error;
   if (error instanceof NoConnectionError) return unavailable(error.message);

@@ -1,7 +1,6 @@
 /**
- * What the servers tell of themselves in four-letter words: members, and sessions where a server
- * answers `cons`. ZooKeeper answers only `srvr` unless `4lw.commands.whitelist` has more, so every
- * other answer may be missing.
+ * Reads members and sessions from the servers' four-letter words. ZooKeeper answers only `srvr`
+ * unless `4lw.commands.whitelist` has more, so every other answer may be missing.
  *
  * Answers are kept for a moment, so that each server is asked once however many users look.
  */
@@ -63,7 +62,7 @@ export class ServerWords {
     return this.#ephemerals.value();
   }
 
-  /** Where sessions are connected from, by their ids in hex; empty where nobody tells. */
+  /** Where sessions are connected from, by their ids in hex; empty if no server reports it. */
   async addresses(): Promise<ReadonlyMap<string, string>> {
     if (!this.#tellsSessions && performance.now() < this.#againMs) return new Map();
     const connected = await this.connected();

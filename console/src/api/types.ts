@@ -11,7 +11,7 @@ export interface ApiIndex {
   readonly readOnly: boolean;
   /**
    * By which hashes a password proves a digest, the one for new ACLs first. Null where the server
-   * cannot know it, and absent from members of earlier releases.
+   * cannot know it.
    */
   readonly digestAlgs?: readonly DigestAlg[] | null;
   /** The methods of each path, such as `/api/v1/node`. */

@@ -36,9 +36,7 @@ export function MemberCard({ member, members, isSelf }: MemberCardProps) {
       {answers ? (
         <Figures member={member} members={members} />
       ) : (
-        <p className="member-silent">
-          It does not answer. It may be stopped, cut off, or of an earlier release.
-        </p>
+        <p className="member-silent">It does not answer. It may be stopped or cut off.</p>
       )}
       {uptimeMs === null ? null : (
         <footer className="member-foot faint">

@@ -1,8 +1,8 @@
 /**
- * What the page needs of the answer of `/members`, and the figures that two looks at it give. Pure.
+ * Types of the answer of `/members`, and figures from two of them. Pure.
  *
- * A member that does not answer has only its name; what a server of ZooKeeper or an earlier release
- * does not tell is absent.
+ * A member that does not answer has only its name; what a server of ZooKeeper does not report is
+ * absent.
  */
 export interface Timing {
   readonly count: number;
@@ -33,9 +33,9 @@ export interface Member {
     readonly logBytes?: number | null;
     readonly freeBytes?: number | null;
     readonly isFull?: boolean;
-    /** The damage that is being repaired; absent in an older release. */
+    /** The damage that is being repaired. */
     readonly damage?: { readonly reason: string; readonly waitsFor: string | null } | null;
-    /** The checkpoint that met a full disk; absent in an older release. */
+    /** The checkpoint that met a full disk. */
     readonly checkpointGivenUp?: {
       readonly reason: string;
       readonly waitsFor: string | null;

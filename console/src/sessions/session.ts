@@ -42,7 +42,7 @@ export interface WatchedPath {
 export interface SessionDetail extends Session {
   /** Null where nobody tells. */
   readonly ephemeralPaths: readonly string[] | null;
-  /** Whether it owns more than these; absent from a member of an earlier release. */
+  /** Whether it owns more than these. */
   readonly ephemeralPathsTruncated?: boolean;
   /** Absent where nobody tells. */
   readonly watched?: readonly WatchedPath[] | null;

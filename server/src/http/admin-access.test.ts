@@ -24,7 +24,7 @@ function access(
   const { readers = [], origins = [] } = more;
   const hosts = ['zk1.example'];
   const logins = new HttpLogins(new LoginDelays(), () => now.ms);
-  return new AdminAccess({ users, readers, origins, hosts, logins });
+  return new AdminAccess({ users, readers, origins, hosts }, logins);
 }
 
 function refusalOf(ask: () => unknown): HttpError {

@@ -1,5 +1,5 @@
 /**
- * Who may use the admin port, and who of them may only read.
+ * Decides who may use the admin port, and who may only read.
  *
  * A page in an administrator's browser must not reach it: a request whose Host is a name that the
  * member does not go by (DNS rebinding), or that a browser marks as coming from another site, is
@@ -14,11 +14,11 @@ import { isDigestOf } from '../config/digest-of.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import type { HttpLogins } from './http-logins.js';
 import { credentialsOf, passwordsOf } from './http-logins.js';
-import type { HttpRequest } from './http-port.js';
-import { HttpError } from './http-port.js';
+import { type Asking, HttpError } from './http-port.js';
 
-interface AdminAccessOptions {
-  /** As in the configuration; without any, and without readers, it is whoever reaches the port. */
+/** Who may use the port, and under which names. */
+interface AccessRules {
+  /** As in the configuration; without users and readers, the port is open to all who reach it. */
   readonly users: readonly string[];
   /** Users who may only read. */
   readonly readers: readonly string[];
@@ -26,13 +26,7 @@ interface AdminAccessOptions {
   readonly origins: readonly string[];
   /** Names beside addresses and localhost under which the port may be asked. */
   readonly hosts: readonly string[];
-  /** Counts wrong passwords; null for a port that has no users. */
-  readonly logins: HttpLogins | null;
-  /** Judges those of `users` and `readers` whose passwords are hashed by scrypt. */
-  readonly passwords?: PasswordHashes;
 }
-
-type Asking = Pick<HttpRequest, 'headers' | 'remoteAddress'>;
 
 /** As whom a request was let in. */
 export interface Admitted {
@@ -52,17 +46,29 @@ const FOREIGN_PAGE =
   'add its origin to adminOrigins.';
 
 export class AdminAccess {
-  readonly #options: AdminAccessOptions;
+  readonly #rules: AccessRules;
+  readonly #logins: HttpLogins | null;
+  readonly #passwords: PasswordHashes | null;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
 
-  constructor(options: AdminAccessOptions) {
-    const { users, readers, logins } = options;
+  /**
+   * `logins` counts wrong passwords; null for a port that has no users. `passwords` judges the
+   * users and readers whose passwords are hashed by scrypt.
+   */
+  constructor(
+    rules: AccessRules,
+    logins: HttpLogins | null = null,
+    passwords: PasswordHashes | null = null,
+  ) {
+    const { users, readers, origins } = rules;
     assert(logins !== null || users.length + readers.length === 0, 'logins of users are counted');
-    this.#options = options;
-    this.#origins = new Set(options.origins);
-    const proxies = options.origins.map((origin) => hostName(new URL(origin).host) ?? '');
-    const hosts = options.hosts.map((host) => host.toLowerCase());
+    this.#rules = rules;
+    this.#logins = logins;
+    this.#passwords = passwords;
+    this.#origins = new Set(origins);
+    const proxies = origins.map((origin) => hostName(new URL(origin).host) ?? '');
+    const hosts = rules.hosts.map((host) => host.toLowerCase());
     this.#hosts = new Set(['localhost', ...hosts, ...proxies]);
   }
 
@@ -71,8 +77,8 @@ export class AdminAccess {
    * with HttpError where too many wait for that. Called before `require`.
    */
   prepare({ headers, remoteAddress }: Asking): Promise<void> | null {
-    const { passwords, logins } = this.#options;
-    if (passwords === undefined || logins === null) return null;
+    const [passwords, logins] = [this.#passwords, this.#logins];
+    if (passwords === null || logins === null) return null;
     const texts = passwordsOf(headers).filter((text) => !logins.mustWait(remoteAddress, text));
     const under = texts.map((text) => passwords.prepare(text, remoteAddress));
     const waited = under.filter((one) => one !== null);
@@ -87,7 +93,7 @@ export class AdminAccess {
   require(request: Asking): Admitted {
     const { headers } = request;
     this.#requireSameSite(request);
-    const { users, readers, logins } = this.#options;
+    const { users, readers } = this.#rules;
     if (users.length + readers.length === 0) return { user: null, mayChange: true };
     const given = credentialsOf(headers.authorization);
     if (given === null) throw unauthorized('A user and a password are needed.', headers);
@@ -98,18 +104,17 @@ export class AdminAccess {
       mayChange = isOf(users);
       return isOf(readers) || mayChange;
     };
-    if (logins?.judge(request.remoteAddress, given, isUser) !== true) {
+    if (this.#logins?.judge(request.remoteAddress, given, isUser) !== true) {
       throw unauthorized('No user has that password.', headers);
     }
     return { user: given.slice(0, given.indexOf(':')), mayChange };
   }
 
   #isHashAmong(entries: readonly string[], given: string, address: string): boolean {
-    const { passwords } = this.#options;
-    return entries.some((entry) => passwords?.isRight(entry, given, address) === true);
+    return entries.some((entry) => this.#passwords?.isRight(entry, given, address) === true);
   }
 
-  #requireSameSite({ headers }: Pick<HttpRequest, 'headers'>): void {
+  #requireSameSite({ headers }: Asking): void {
     const { host = '', origin } = headers;
     const name = hostName(host);
     if (name === null || (isIP(name) === 0 && !this.#hosts.has(name))) {
@@ -137,7 +142,7 @@ function hostName(host: string): string | null {
 }
 
 /** A browser opens a prompt of its own for Basic, and for no scheme that it does not know. */
-function unauthorized(message: string, headers: HttpRequest['headers']): HttpError {
+function unauthorized(message: string, headers: Asking['headers']): HttpError {
   const asksItself = headers['x-requested-with'] === OWN_CLIENT;
   const scheme = asksItself ? 'Rookery' : 'Basic';
   return new HttpError(401, message, { 'www-authenticate': `${scheme} realm="rookery"` });

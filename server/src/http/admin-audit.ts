@@ -1,13 +1,14 @@
 /**
- * What the admin port puts into the audit log beside the writes of data, which have lines as those
- * of any client: failed logins, downloads of the whole state, commands that change something,
- * sessions that are ended, and requests that are refused.
+ * Audits what operators do at the admin port: failed logins, downloads of the whole state, commands
+ * that change something, sessions that are ended, and requests that are refused. Writes of data
+ * have lines like those of any client.
  *
- * A user is named only once his password is right, because people type passwords in its place.
+ * A user is named only after a correct password, because people type passwords in its place.
  */
-import { ErrorCode } from '@rookery/protocol';
-import type { AuditRecord, AuditSink } from '../pipeline/audit.js';
+import { ErrorCode, type Zxid } from '@rookery/protocol';
+import type { AuditSink } from '../pipeline/audit.js';
 import { plainAddress } from '../security/address-group.js';
+import type { SessionId } from '../state/txn.js';
 
 /** Who asks: the name is that of a user whose password was right, or null. */
 export interface Asker {
@@ -15,7 +16,16 @@ export interface Asker {
   readonly remoteAddress: string;
 }
 
-type Action = Pick<AuditRecord, 'operation' | 'request' | 'zxid' | 'session'>;
+/** What an operator has done. */
+interface Action {
+  readonly operation: string;
+  /** The command of the admin port. */
+  readonly request?: string;
+  /** Of the state that was downloaded. */
+  readonly zxid?: Zxid;
+  /** The session that was ended; 0 for none. */
+  readonly session?: SessionId;
+}
 
 export class AdminAudit {
   readonly #sink: AuditSink | null;
@@ -38,22 +48,19 @@ export class AdminAudit {
     });
   }
 
-  done(
-    asker: Asker,
-    { session = 0, ...action }: Partial<Action> & Pick<Action, 'operation'>,
-  ): void {
-    this.#sink?.record({ ...whoOf(asker), session, ...action, result: 'success' });
+  done(asker: Asker, { session = 0, ...action }: Action): void {
+    this.#sink?.record({ ...auditedAs(asker), session, ...action, result: 'success' });
   }
 
   /** The asker may not do it. */
   refused(asker: Asker, request: string): void {
     const operation = 'adminRequest';
     const error = ErrorCode.noAuth;
-    const who = whoOf(asker);
+    const who = auditedAs(asker);
     this.#sink?.record({ ...who, session: 0, operation, request, result: 'failure', error });
   }
 }
 
-function whoOf({ user, remoteAddress }: Asker): Pick<AuditRecord, 'user' | 'ip'> {
+function auditedAs({ user, remoteAddress }: Asker) {
   return { user: user === null ? [] : [`admin:${user}`], ip: plainAddress(remoteAddress) };
 }

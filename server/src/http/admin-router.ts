@@ -1,6 +1,6 @@
 /**
- * What the admin port answers: `/console/`, `/commands/*`, `/api/v1`, and what the metrics port
- * has. Access is checked for everything except the files of the console, which are public, and the
+ * Answers at the admin port: `/console/`, `/commands/*`, `/api/v1`, and what the metrics port has.
+ * Access is checked for everything except the files of the console, which are public, and the
  * probes, `/commands/ruok` among them. A probe tells anyone whether the member serves; only users
  * with access learn why not.
  */
@@ -11,7 +11,7 @@ import type { EventRing } from '../measures/event-ring.js';
 import { encodedBackup, type StreamedBackup } from '../offline/backup-stream.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import type { AdminAccess, Admitted } from './admin-access.js';
-import type { AdminAudit, Asker } from './admin-audit.js';
+import type { AdminAudit } from './admin-audit.js';
 import type { ApiRoutes } from './api/api-call.js';
 import type { ApiMember } from './api/api-member.js';
 import { API, Api } from './api/api-router.js';
@@ -28,21 +28,27 @@ import { type HttpAnswer, HttpError, type HttpRequest, type Router } from './htt
 import { jsonPieces, type Lines } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
-interface AdminParts {
-  readonly member: ApiMember & BackupMember;
+/** A member as the admin port shows it. */
+export interface Administered {
   readonly config: Config;
   readonly self: ServerAddress;
   readonly events: EventRing;
   /** The ACL of a new znode whose creator gives none: `rootAcl`, or null where it is not set. */
   readonly defaultAcl: readonly Acl[] | null;
+  readonly passwords: PasswordHashes;
+  readonly logger: Logger;
+}
+
+/** What guards the admin port, and what answers beside it. */
+interface AdminServices {
   readonly access: AdminAccess;
   readonly audit: AdminAudit;
-  readonly passwords: PasswordHashes;
   readonly logins: HttpLogins;
   readonly metrics: Router;
   readonly console: ConsoleFiles;
-  readonly logger: Logger;
 }
+
+type AdminMember = ApiMember & BackupMember;
 
 const MAY_READ = 'This user may only read.';
 const READ_ONLY = 'This port is for reading only (adminReadOnly).';
@@ -68,11 +74,17 @@ const REFUSED: ReadonlyMap<string, string> = new Map(
 const COMMAND = /^\/commands\/([\w.-]+)\/?$/;
 /** The probe of ZooKeeper's users, which asks for no password there. */
 const RUOK = /^\/commands\/ruok\/?$/;
-const NOBODY: Admitted = { user: null, mayChange: false };
+const ANYONE: Admitted = { user: null, mayChange: false };
 
-export function adminRouter(parts: AdminParts): Router {
-  const { member, access, metrics, console: files } = parts;
-  const api = apiOf(parts);
+export function adminRouter(
+  member: AdminMember,
+  at: Administered,
+  services: AdminServices,
+): Router {
+  const { access, metrics, console: files } = services;
+  const api = newApi(member, at, services);
+  const commands = (request: HttpRequest, admitted: Admitted) =>
+    answerToCommand(member, at, services.audit, request, admitted);
   const answer = (request: HttpRequest): HttpAnswer | Promise<HttpAnswer> => {
     const { method, path } = request;
     if (probeOf(path) !== null) {
@@ -81,7 +93,7 @@ export function adminRouter(parts: AdminParts): Router {
       return healthAnswer(request, { health }, { mayTell: isLetIn(access, request) });
     }
     if (ConsoleFiles.has(path)) return files.answer(request);
-    if (RUOK.test(path)) return answerToCommand(parts, request, NOBODY);
+    if (RUOK.test(path)) return commands(request, ANYONE);
     if (path === API || path.startsWith(`${API}/`)) {
       try {
         return api.answer(request, access.require(request));
@@ -94,7 +106,7 @@ export function adminRouter(parts: AdminParts): Router {
     if (path === '/metrics') return metrics(request);
     if (path === '/') return linksAnswer(request, [`<a href="console/">console</a>`]);
     if (path === '/commands' || path === '/commands/') return linksAnswer(request, []);
-    return answerToCommand(parts, request, admitted);
+    return commands(request, admitted);
   };
   return (request) => {
     if (ConsoleFiles.has(request.path) || RUOK.test(request.path)) return answer(request);
@@ -103,8 +115,8 @@ export function adminRouter(parts: AdminParts): Router {
   };
 }
 
-function apiOf(parts: AdminParts): Api {
-  const { member, config, self, events, logins, defaultAcl, audit, passwords, logger } = parts;
+function newApi(member: AdminMember, at: Administered, { logins, audit }: AdminServices): Api {
+  const { config, self, events, passwords, logger } = at;
   const backups = new BackupAnswers(member);
   const { digestAlgs, superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const superIdentities = new Set(config.superIdentities);
@@ -113,9 +125,8 @@ function apiOf(parts: AdminParts): Api {
   const callers = new Callers(rules, logins);
   const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
   const others = othersFor(ids, (id, asked) => member.askMember(id, asked));
-  const { servers } = config;
   const routes: ApiRoutes = {
-    ...memberRoutes({ member, others, servers, defaultAcl, audit, logger }),
+    ...memberRoutes(member, others, audit, at),
     '/events': { GET: new EventAnswers({ id: self.id, ring: events }, others).answer },
     '/backup': {
       GET: async ({ request, caller }) => {
@@ -129,12 +140,18 @@ function apiOf(parts: AdminParts): Api {
     },
   };
   const readOnly = isReadOnly ? READ_ONLY : null;
-  const onRefused = (caller: Asker, asked: string) => audit.refused(caller, asked);
-  return new Api({ routes: () => routes, callers, readOnly, digestAlgs, onRefused });
+  return new Api(
+    () => routes,
+    callers,
+    { readOnly, digestAlgs },
+    (caller, asked) => audit.refused(caller, asked),
+  );
 }
 
 function answerToCommand(
-  { member, config, self, audit, logger }: AdminParts,
+  member: AdminMember,
+  { config, self, logger }: Administered,
+  audit: AdminAudit,
   request: HttpRequest,
   { user, mayChange }: Admitted,
 ): HttpAnswer {
@@ -169,7 +186,7 @@ function jsonAnswer(status: number, answer: Lines): HttpAnswer {
  * names the page that asks: it would send a GET, with the password that it keeps, for a link or an
  * image on any page, and over HTTP nothing in that request has to say so.
  */
-function requireDeliberate({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): void {
+function requireDeliberate({ method, headers }: HttpRequest): void {
   if (method === 'POST') return;
   if (method !== 'GET') {
     throw new HttpError(405, `Expected POST or GET, got ${method}.`, { allow: 'GET, POST' });

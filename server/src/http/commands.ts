@@ -196,8 +196,8 @@ function setTraceMask({ stats }: CommandContext, query: URLSearchParams): Facts 
   return { tracemask: stats.traceMask };
 }
 
-/** Nothing else is told: a setting that is added later may be a secret. */
-const TOLD = [
+/** All other settings are hidden: one that is added later may be a secret. */
+const SHOWN = [
   ...['dataDir', 'dataLogDir', 'tickTimeMs', 'servers', 'initLimit', 'syncLimit'],
   ...['peerHeartbeatMs', 'peerTimeoutMs', 'minSessionTimeoutMs', 'maxSessionTimeoutMs'],
   ...['maxClientCnxns', 'connectionTokensMax', 'connectionTokensPerSecond'],
@@ -208,7 +208,7 @@ const TOLD = [
   ...['readOnlyMode', 'localSessions', 'reconfigEnabled', 'holdLevel', 'metricsHost'],
   ...['adminHost', 'adminReadOnly', 'logLevel'],
 ] as const;
-const TOLD_OF_SERVERS: ReadonlySet<string> = new Set([
+const SHOWN_OF_SERVERS: ReadonlySet<string> = new Set([
   ...['id', 'host', 'clientPort', 'peerPort', 'listen', 'peerListen', 'clientHost'],
   ...['metricsPort', 'adminPort'],
 ]);
@@ -276,20 +276,20 @@ function addressFacts({ host }: ServerAddress, port: number): Json {
   };
 }
 
-/** A line for each setting that may be told. */
+/** A line for each setting that may be shown. */
 export function settingsText(config: Config): string {
-  const told: ReadonlySet<string> = new Set(TOLD);
+  const shown: ReadonlySet<string> = new Set(SHOWN);
   return Object.entries(config)
-    .filter(([name]) => told.has(name))
-    .map(([name, value]) => `${name}=${textOf(value)}\n`)
+    .filter(([name]) => shown.has(name))
+    .map(([name, value]) => `${name}=${settingText(value)}\n`)
     .join('');
 }
 
-function textOf(value: unknown): string {
+function settingText(value: unknown): string {
   if (typeof value === 'string') return value;
   return JSON.stringify(value, (key, inner: unknown) => {
     const isMember = /^[a-z]/i.test(key);
-    return isMember && !TOLD_OF_SERVERS.has(key) ? undefined : inner;
+    return isMember && !SHOWN_OF_SERVERS.has(key) ? undefined : inner;
   });
 }
 
@@ -298,7 +298,7 @@ export function expiries(context: WordContext): Lines {
   return new Lines(expirySets(context));
 }
 
-/** They are told by their time, so all are gathered first, over as many turns as it takes. */
+/** They are listed by time, so all are gathered first, over as many turns as it takes. */
 function* expirySets({ view, wallMs }: WordContext) {
   const intervalMs = view.configuration.tickTimeMs;
   const sets = new Map<number, Int64[]>();

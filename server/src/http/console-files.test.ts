@@ -5,8 +5,17 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { ConsoleFiles } from './console-files.js';
-import { HttpError } from './http-port.js';
+import { HttpError, type HttpRequest } from './http-port.js';
 
+const REQUEST: HttpRequest = {
+  method: 'GET',
+  path: '/',
+  query: new URLSearchParams(),
+  headers: {},
+  remoteAddress: '',
+  signal: new AbortController().signal,
+  readBody: () => Promise.reject(new Error('no body is read')),
+};
 const SCRIPT = `console.log('${'x'.repeat(1000)}');`;
 
 function useConsole() {
@@ -20,11 +29,11 @@ function useConsole() {
   writeFileSync(join(directory, 'assets/app-1234.js.map'), '{}');
   symlinkSync(join(parent, 'secret.txt'), join(directory, 'secret-link.txt'));
   const now = { ms: 0 };
-  return { directory, now, files: new ConsoleFiles({ directory, nowMs: () => now.ms }) };
+  return { directory, now, files: new ConsoleFiles(directory, () => now.ms) };
 }
 
 function get(files: ConsoleFiles, path: string, headers: Record<string, string> = {}) {
-  return files.answer({ method: 'GET', path, headers });
+  return files.answer({ ...REQUEST, path, headers });
 }
 
 async function statusOf(asked: Promise<unknown>): Promise<number> {
@@ -85,7 +94,7 @@ it('gives nothing but the files of the console', async () => {
   ]) {
     expect(await statusOf(get(files, `/console/${name}`)), name).toBe(404);
   }
-  const posted = files.answer({ method: 'POST', path: '/console/', headers: {} });
+  const posted = files.answer({ ...REQUEST, method: 'POST', path: '/console/' });
   expect(await statusOf(posted)).toBe(405);
 });
 
@@ -104,6 +113,6 @@ it('shows a new build, and says when there is none', async () => {
   rmSync(directory, { recursive: true });
   now.ms += 1000;
   expect(await statusOf(get(files, '/console/'))).toBe(404);
-  const missing = new ConsoleFiles({ directory: null, nowMs: () => 0 });
+  const missing = new ConsoleFiles(null, () => 0);
   await expect(get(missing, '/console/')).rejects.toThrow('npm run build');
 });

@@ -1,11 +1,11 @@
 /**
- * The files of the console, as `@rookery/console` has them built: `/console/` on the admin port.
+ * Serves the built files of `@rookery/console`: `/console/` on the admin port.
  *
- * They are the same for everybody and hold no secret, so they need no password; whatever the
- * console then shows is asked of `/api/v1`, which does. A file is read when it is first asked for
- * and kept, with its compressed form, so that one who takes nothing costs no memory of its own, and
- * a member whose console nobody opens keeps nothing. Only names that are in the directory are
- * opened. Called by the admin port and by `rookery console`.
+ * They are the same for all users and hold no secret, so they need no password; the console gets
+ * its data from `/api/v1`, which does. A file is read when it is first requested and kept, with its
+ * compressed form, so that a client that takes nothing costs no memory, and a member whose console
+ * is never opened keeps nothing. Only names that are in the directory are opened. Called by the
+ * admin port and by `rookery console`.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -53,15 +53,9 @@ interface ConsoleFile {
   readonly compressed: Uint8Array | null;
 }
 
-interface ConsoleFilesOptions {
-  /** Null where no console is installed. */
-  readonly directory: string | null;
-  /** Monotonic ms. */
-  nowMs(): number;
-}
-
 export class ConsoleFiles {
-  readonly #options: ConsoleFilesOptions;
+  readonly #directory: string | null;
+  readonly #nowMs: () => number;
   readonly #kept = new Map<string, Promise<ConsoleFile>>();
   #keptBytes = 0;
   #names: ReadonlySet<string> = new Set();
@@ -69,8 +63,10 @@ export class ConsoleFiles {
   #build = '';
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: ConsoleFilesOptions) {
-    this.#options = options;
+  /** `directory` is null where no console is installed; `nowMs` is monotonic. */
+  constructor(directory: string | null, nowMs: () => number) {
+    this.#directory = directory;
+    this.#nowMs = nowMs;
   }
 
   /** Whether a path is the console's. */
@@ -79,7 +75,7 @@ export class ConsoleFiles {
   }
 
   /** The answer to a path that is the console's. Throws HttpError. */
-  async answer({ method, path, headers }: ConsoleRequest): Promise<HttpAnswer> {
+  async answer({ method, path, headers }: HttpRequest): Promise<HttpAnswer> {
     if (method !== 'GET' && method !== 'HEAD') {
       throw new HttpError(405, `Expected GET or HEAD, got ${method}.`, { allow: 'GET, HEAD' });
     }
@@ -110,9 +106,9 @@ export class ConsoleFiles {
 
   /** Finds the files, and forgets those of an earlier build. */
   async #look(): Promise<void> {
-    const { directory, nowMs } = this.#options;
-    if (directory === null || nowMs() - this.#lookedMs < LOOK_MS) return;
-    this.#lookedMs = nowMs();
+    const directory = this.#directory;
+    if (directory === null || this.#nowMs() - this.#lookedMs < LOOK_MS) return;
+    this.#lookedMs = this.#nowMs();
     const names = await namesIn(directory);
     const index = await stat(join(directory, INDEX)).catch(() => null);
     const build = `${index?.mtimeMs} ${index?.size} ${names.join(' ')}`;
@@ -125,7 +121,7 @@ export class ConsoleFiles {
   async #file(name: string): Promise<ConsoleFile> {
     const kept = this.#kept.get(name);
     if (kept !== undefined) return await kept;
-    const reading = readConsoleFile(join(this.#options.directory ?? '', name));
+    const reading = readConsoleFile(join(this.#directory ?? '', name));
     this.#kept.set(name, reading);
     try {
       const { bytes, compressed } = await reading;
@@ -144,8 +140,6 @@ export class ConsoleFiles {
     this.#keptBytes = 0;
   }
 }
-
-type ConsoleRequest = Pick<HttpRequest, 'method' | 'path' | 'headers'>;
 
 /** The directory of the built console; null where the package is missing. */
 export function consoleDirectory(): string | null {

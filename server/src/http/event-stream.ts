@@ -20,20 +20,20 @@ export interface StreamedEvent {
 /** Returns the next events; an empty list if there are no newer ones. */
 type TakeEvents = () => readonly StreamedEvent[] | Promise<readonly StreamedEvent[]>;
 
-/** `onNews` is told a function that is to be called when there may be more; returns its end. */
+/** `onNews` takes a function to call when there may be more, and returns how to stop that. */
 export function eventStream(
   take: TakeEvents,
   at: { readonly signal: AbortSignal; onNews(wake: () => void): () => void },
-): Pick<HttpAnswer, 'status' | 'type' | 'body' | 'headers'> {
+): HttpAnswer {
   return {
     status: 200,
     type: 'text/event-stream',
     headers: { 'x-accel-buffering': 'no' },
-    body: textOf(take, at),
+    body: eventText(take, at),
   };
 }
 
-async function* textOf(
+async function* eventText(
   take: TakeEvents,
   { signal, onNews }: { readonly signal: AbortSignal; onNews(wake: () => void): () => void },
 ): AsyncGenerator<Uint8Array> {
@@ -75,14 +75,6 @@ function written({ id, event, data }: StreamedEvent): string {
   return `${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-interface StreamPlacesOptions {
-  readonly max: number;
-  /** What a reader does, for the sentence that refuses one: `follow the events`. */
-  readonly what: string;
-  /** What a reader can do where all places are taken. */
-  readonly otherwise: string;
-}
-
 const OF_ASKER = 3 / 4;
 const RETRY_AFTER = { 'retry-after': '5' };
 
@@ -93,18 +85,25 @@ const RETRY_AFTER = { 'retry-after': '5' };
  * leaves room for others. A place is taken until its stream ends.
  */
 export class StreamPlaces {
-  readonly #options: StreamPlacesOptions;
+  readonly #max: number;
+  readonly #refusal: { readonly what: string; readonly otherwise: string };
   /** The places of each asker that has any. */
   readonly #taken = new Map<string, number>();
   #count = 0;
 
-  constructor(options: StreamPlacesOptions) {
-    this.#options = options;
+  /**
+   * A refusal says `what` readers do (`follow the events`), and what a reader can do `otherwise`
+   * while all places are taken.
+   */
+  constructor(max: number, refusal: { readonly what: string; readonly otherwise: string }) {
+    this.#max = max;
+    this.#refusal = refusal;
   }
 
   /** Returns how to give the place back, which is done once. Throws HttpError if none is free. */
   take(asker: string): () => void {
-    const { max, what, otherwise } = this.#options;
+    const max = this.#max;
+    const { what, otherwise } = this.#refusal;
     const own = this.#taken.get(asker) ?? 0;
     if (own >= Math.floor(max * OF_ASKER)) {
       const sentence = `You ${what} ${own} times here already: end one of these streams first.`;

@@ -15,7 +15,13 @@ import type { OthersFor } from './api/other-members.js';
 import { badRequest } from './api/problem.js';
 import { eventStream, StreamPlaces } from './event-stream.js';
 import type { HttpAnswer } from './http-port.js';
-import { JoinedEvents, JoinedStream, type OwnEvents, placesOf, textOf } from './joined-stream.js';
+import {
+  JoinedEvents,
+  JoinedStream,
+  type OwnEvents,
+  placesOf,
+  placesText,
+} from './joined-stream.js';
 
 const LIMIT = 1000;
 /** The events in one piece of a stream. */
@@ -25,7 +31,7 @@ const STREAMS_MAX = 16;
 const JOINED_STREAMS_MAX = 4;
 
 interface Place {
-  /** Null where it is not told. */
+  /** Null if the reader did not name it. */
   readonly start: string | null;
   readonly after: number;
 }
@@ -33,13 +39,11 @@ interface Place {
 export class EventAnswers {
   readonly #own: OwnEvents;
   readonly #others: OthersFor;
-  readonly #places = new StreamPlaces({
-    max: STREAMS_MAX,
+  readonly #places = new StreamPlaces(STREAMS_MAX, {
     what: 'follow the events',
     otherwise: 'ask another member, or ask for the events without a stream',
   });
-  readonly #joinedPlaces = new StreamPlaces({
-    max: JOINED_STREAMS_MAX,
+  readonly #joinedPlaces = new StreamPlaces(JOINED_STREAMS_MAX, {
     what: 'follow the events of all members',
     otherwise: 'ask another member, or follow those of one member (members=own)',
   });
@@ -76,10 +80,10 @@ export class EventAnswers {
     const joined = new JoinedEvents(this.#own, this.#others(caller));
     if (!isStream) {
       const { places, ...page } = await joined.after(from, limit);
-      return jsonAnswer({ ...page, places: textOf(places) });
+      return jsonAnswer({ ...page, places: placesText(places) });
     }
     const giveBack = this.#joinedPlaces.take(askerOf(caller));
-    const stream = new JoinedStream(joined, { from, limit, timers: systemTimers() });
+    const stream = new JoinedStream(joined, from, limit, systemTimers());
     const onNews = (wake: () => void) => stream.onNews(wake);
     const close = async (): Promise<void> => giveBack();
     return { ...eventStream(() => stream.take(), { signal, onNews }), close };

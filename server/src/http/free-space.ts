@@ -1,8 +1,8 @@
 /**
- * What is free on the disks of a member's directories, measured when it is asked.
+ * Measures the free space on the disks of a member's directories on demand.
  *
- * Never in anybody's way: a disk that hangs leaves the answer out, and one question at a time is
- * put to it.
+ * It never holds up its caller: the space of a disk that hangs is left out, and each disk has at
+ * most one question under way.
  */
 import { statfs } from 'node:fs/promises';
 

@@ -1,15 +1,15 @@
 /**
- * Whether a member lives, and whether it serves: `/livez` and `/readyz`, as Kubernetes has them.
+ * Probes whether a member lives and whether it serves: `/livez` and `/readyz`, as Kubernetes has
+ * them.
  *
- * `/livez` asks nothing of the quorum, so that nobody restarts members that only wait for each
- * other: it is false while a write to the log has waited for longer than `syncLimit`, and
+ * `/livez` does not depend on the quorum, so that members that only wait for each other are not
+ * restarted: it is false while a write to the log has waited for longer than `syncLimit`, and
  * unanswered while the event loop is blocked. `/readyz` is whether clients should be sent here.
- * Both tell each check with `?verbose`, leave some out with `?exclude=a,b`, and have each check as
+ * Both list each check with `?verbose`, leave some out with `?exclude=a,b`, and have each check as
  * a path below them.
  */
 import type { HealthView } from '../net/member-view.js';
-import type { HttpAnswer, HttpRequest } from './http-port.js';
-import { HttpError } from './http-port.js';
+import { type HttpAnswer, HttpError } from './http-port.js';
 
 /** With more transactions that are not applied, clients would see a state that is too old. */
 export const UNAPPLIED_MAX = 10_000;
@@ -27,7 +27,7 @@ const storage: Check = ({ health: { writeWaitMs, writeWaitMsMax } }) =>
     : `a write to the log has waited for ${secondsOf(writeWaitMs)}`;
 
 const LIVE: Readonly<Record<string, Check>> = {
-  // Whoever reads this has proof of it.
+  // An answer proves it.
   event_loop: () => null,
   storage,
 };
@@ -85,11 +85,11 @@ export function isReady(facts: HealthFacts): boolean {
 }
 
 /**
- * The answer to `path`, which `probeOf` knows; whoever may not be told more hears yes or no. Throws
- * HttpError for a check that there is not.
+ * The answer to `path`, which `probeOf` knows. Without `mayTell` it is only yes or no. Throws
+ * HttpError for an unknown check.
  */
 export function healthAnswer(
-  { path, query }: Pick<HttpRequest, 'path' | 'query'>,
+  { path, query }: { readonly path: string; readonly query: URLSearchParams },
   facts: HealthFacts,
   { mayTell = true }: { readonly mayTell?: boolean } = {},
 ): HttpAnswer {

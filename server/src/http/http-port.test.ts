@@ -18,8 +18,8 @@ afterEach(async () => {
 const PATH: Router = ({ path }) => ({ status: 200, type: 'text/plain', body: `you ask ${path}` });
 
 async function port(router: Router = PATH): Promise<HttpPort> {
-  const options = { host: '127.0.0.1', port: 0, onFault: (error: unknown) => faults.push(error) };
-  const http = new HttpPort({ ...options, router });
+  const at = { host: '127.0.0.1', port: 0 };
+  const http = new HttpPort(router, at, (error) => faults.push(error));
   await http.listen();
   opened.push(http);
   return http;
@@ -183,12 +183,7 @@ it('says what a router refuses, and nothing of what went wrong in it', async () 
 
 it('a port in use is told by its code', async () => {
   const http = await port();
-  const other = new HttpPort({
-    host: '127.0.0.1',
-    port: http.port,
-    router: PATH,
-    onFault: () => {},
-  });
+  const other = new HttpPort(PATH, { host: '127.0.0.1', port: http.port }, () => {});
   await expect(other.listen()).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
@@ -206,8 +201,8 @@ describe('where bodies are taken', () => {
     return { status: 200, type: 'text/plain', body };
   };
   async function taking(router = COUNTING): Promise<HttpPort> {
-    const options = { host: '127.0.0.1', port: 0, onFault: (error: unknown) => faults.push(error) };
-    const http = new HttpPort({ ...options, router, takesBodies: true });
+    const at = { host: '127.0.0.1', port: 0, takesBodies: true };
+    const http = new HttpPort(router, at, (error) => faults.push(error));
     await http.listen();
     opened.push(http);
     return http;

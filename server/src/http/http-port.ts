@@ -1,12 +1,12 @@
 /**
- * An HTTP port for operators and their tools: requests with their bodies, refusals (HttpError), and
- * small answers, bounded in every respect.
+ * An HTTP port for operators and their tools: reads requests with their bodies and sends answers
+ * and refusals (HttpError), bounded in every respect.
  *
- * Nobody can hold memory here: connections, the size of heads and bodies, the time that a request
- * may take, the requests of a connection and what is not taken of answers have bounds, and nothing
- * is read of a body that nobody asked for. The next request of a connection is handed on when the
- * answer to the one before it is taken. Never decides what is answered: a `Router` does. Knows
- * nothing of a member; made by the metrics port and the admin port.
+ * No client can hold memory here: connections, the size of heads and bodies, the time that a
+ * request may take, the requests of a connection and the untaken bytes of answers have bounds, and
+ * a body is read only if the router asks for it. The next request of a connection is handed on when
+ * the answer before it is taken. Never decides what is answered: a `Router` does. Knows nothing of
+ * a member; made by the metrics port and the admin port.
  */
 import {
   createServer,
@@ -20,14 +20,18 @@ import { assert } from '@rookery/protocol';
 import { EVERY_ADDRESS } from '../config/addresses.js';
 import { addressGroup } from '../security/address-group.js';
 
-export interface HttpRequest {
+/** Who asks, as the head of a request and its connection say it. */
+export interface Asking {
+  readonly headers: IncomingMessage['headers'];
+  readonly remoteAddress: string;
+}
+
+export interface HttpRequest extends Asking {
   readonly method: string;
   /** Without the query; begins with `/`. */
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly headers: IncomingMessage['headers'];
-  readonly remoteAddress: string;
-  /** Aborted when the one who asked is gone, or has its whole answer. */
+  /** Aborted when the client is gone, or has its whole answer. */
   readonly signal: AbortSignal;
   /** Reads the body, if there is one. It is called once. Throws HttpError beyond `bytesMax`. */
   readBody(bytesMax: number): Promise<Uint8Array>;
@@ -43,26 +47,12 @@ export interface HttpAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** May throw HttpError; what else it throws is answered 500 and goes to `onFault`. */
+/** May throw HttpError; any other error is answered 500 and goes to `onFault`. */
 export type Router = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
-interface HttpPortOptions {
-  readonly host: string;
-  /** 0 for any that is free. */
-  readonly port: number;
-  readonly router: Router;
-  /** Whether the router reads bodies; where it does not, a request with a body is refused. */
-  readonly takesBodies?: boolean;
-  /**
-   * Called with what a router threw that is no HttpError, with errors of the server, and with the
-   * reason when a connection is closed because its client takes no answers.
-   */
-  onFault(error: unknown): void;
-}
-
 /**
- * Probes, scrapers and a few people. Beyond it one of the address that has most is closed, so that
- * whoever holds many open keeps no probe out.
+ * Enough for probes, scrapers and a few people. Beyond it, a connection of the address that has
+ * most is closed, so that a client that holds many open keeps no probe out.
  */
 const CONNECTIONS_MAX = 64;
 /** The unanswered requests of one connection. */
@@ -88,7 +78,10 @@ const REQUESTS_PER_CONNECTION_MAX = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
 
 export class HttpPort {
-  readonly #options: HttpPortOptions;
+  readonly #router: Router;
+  readonly #at: { readonly host: string; readonly port: number };
+  readonly #takesBodies: boolean;
+  readonly #onFault: (error: unknown) => void;
   readonly #server: Server;
   /** In the order of their last requests, the most recent one last. */
   readonly #sockets = new Set<Socket>();
@@ -99,11 +92,23 @@ export class HttpPort {
   readonly #untaken: UntakenBytes;
   readonly #bodies = new HttpBodies();
 
-  constructor(options: HttpPortOptions) {
-    this.#options = options;
+  /**
+   * `port` is 0 for any that is free. Unless the router `takesBodies`, a request with a body is
+   * refused. `onFault` gets what the router throws that is no HttpError, errors of the server, and
+   * the reason when a connection is closed because its client takes no answers.
+   */
+  constructor(
+    router: Router,
+    at: { readonly host: string; readonly port: number; readonly takesBodies?: boolean },
+    onFault: (error: unknown) => void,
+  ) {
+    this.#router = router;
+    this.#at = at;
+    this.#takesBodies = at.takesBodies === true;
+    this.#onFault = onFault;
     this.#untaken = new UntakenBytes((address, bytes) => {
       const why = `did not take ${bytes} bytes of answers, and too much waits for all clients`;
-      options.onFault(new Error(`a connection from ${address} was closed: it ${why}`));
+      onFault(new Error(`a connection from ${address} was closed: it ${why}`));
     });
     this.#server = createServer(
       {
@@ -123,7 +128,7 @@ export class HttpPort {
       this.#sockets.add(socket);
       socket.once('close', () => {
         this.#sockets.delete(socket);
-        // Node tells it only to the answer that is being sent, not to those behind it.
+        // Node reports it only to the answer that is being sent, not to those behind it.
         for (const gone of this.#pending.get(socket) ?? []) gone.abort();
       });
     });
@@ -142,18 +147,18 @@ export class HttpPort {
   /** The port that it is bound to. */
   get port(): number {
     const address: AddressInfo | string | null = this.#server.address();
-    return typeof address === 'object' && address !== null ? address.port : this.#options.port;
+    return typeof address === 'object' && address !== null ? address.port : this.#at.port;
   }
 
   /** Rejects with the system's error. */
   listen(): Promise<void> {
-    const { host, port } = this.#options;
+    const { host, port } = this.#at;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(host === EVERY_ADDRESS ? { port } : { port, host }, () => {
         this.#server.off('error', reject);
-        // Such as too many open files: those who come are not served, and nobody else is troubled.
-        this.#server.on('error', (error) => this.#options.onFault(error));
+        // Too many open files, for example: new clients are not served, and others stay.
+        this.#server.on('error', (error) => this.#onFault(error));
         resolve();
       });
     });
@@ -168,8 +173,8 @@ export class HttpPort {
   }
 
   /**
-   * Of the address that has most: the longest idle one, or the oldest if all of them wait for
-   * answers. So whoever holds many ends nobody's connection but those from the same address.
+   * Closes the longest idle connection of the address that has most, or its oldest one if all of
+   * them wait for answers. A client that holds many loses only connections from its own address.
    */
   #closeOne(): void {
     const most = this.#socketsOfMost();
@@ -194,7 +199,7 @@ export class HttpPort {
     if (hostsOf(request) > 1) throw new HttpError(400, 'The head must name one Host.');
     if (url.length > URL_CHARACTERS_MAX) throw new HttpError(414, 'The address is too long.');
     if (!url.startsWith('/')) throw new HttpError(400, 'The address must begin with a slash.');
-    if (hasBody(request) && this.#options.takesBodies !== true) {
+    if (hasBody(request) && !this.#takesBodies) {
       throw new HttpError(413, 'This port takes no body.');
     }
     const end = url.indexOf('?');
@@ -240,7 +245,7 @@ export class HttpPort {
     if (gone.signal.aborted) return;
     const exchange = { request, response, gone: gone.signal, untaken: this.#untaken };
     try {
-      const answer = await this.#options.router(this.#read(request, response, gone.signal));
+      const answer = await this.#router(this.#read(request, response, gone.signal));
       try {
         await send(exchange, answer);
       } finally {
@@ -250,7 +255,7 @@ export class HttpPort {
       // What was begun cannot become another answer.
       if (response.headersSent) response.destroy();
       if (error instanceof HttpError) return refuse(exchange, error);
-      this.#options.onFault(error);
+      this.#onFault(error);
       refuse(exchange, new HttpError(500, 'The answer could not be made.'));
     }
   }
@@ -266,7 +271,7 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborted when the answer is taken, or nobody is there to take it. */
+  /** Aborted when the answer is taken, or the client is gone. */
   readonly gone: AbortSignal;
   readonly untaken: UntakenBytes;
 }
@@ -361,7 +366,7 @@ function ended(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** And the connection ends: what else comes on it is not read. */
+/** Also ends the connection: what else comes on it is not read. */
 function refuse(exchange: Exchange, error: HttpError): void {
   if (exchange.response.headersSent) return;
   const body = `${error.message}\n`;
@@ -379,9 +384,7 @@ function endWith(socket: Socket, status: number): void {
   socket.end(`${head}content-length: 0\r\n\r\n`, () => socket.destroy());
 }
 
-/**
- * A request that is refused, with the status and one sentence for whoever asked.
- */
+/** Refuses a request, with a status and one sentence for the client. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
@@ -477,9 +480,9 @@ interface Holder {
  * port.
  *
  * When a further answer is to be sent and the bound is reached, connections are closed until there
- * is room: of the address whose connections hold most, the one that holds most. So whoever asks
- * much and takes nothing loses by it, and nobody else does. `onClosed` is told of each. Used by
- * HttpPort, which has at most one answer of each connection at a time.
+ * is room: of the address whose connections hold most, the one that holds most. A client that asks
+ * much and takes nothing loses its own connections, and no other's. `onClosed` is called for each.
+ * Used by HttpPort, which has at most one answer of each connection at a time.
  */
 export class UntakenBytes {
   readonly #held = new Map<Holder, number>();

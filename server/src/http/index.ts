@@ -1,6 +1,6 @@
 /**
- * What a process loads for the ports of its operators, when one is configured, and what
- * `rookery console` makes its gateway of: `@rookery/server/http`.
+ * `@rookery/server/http`: loaded by a process that has a port for operators, and by `rookery
+ * console` for its gateway.
  */
 export { digestOf } from '../config/digest-of.js';
 export type { Requester } from '../pipeline/access.js';

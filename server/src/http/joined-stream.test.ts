@@ -11,7 +11,7 @@ import { EventRing } from '../measures/event-ring.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { OtherMembers } from './api/other-members.js';
 import type { StreamedEvent } from './event-stream.js';
-import { APART_MS, JoinedEvents, JoinedStream, placesOf, textOf } from './joined-stream.js';
+import { APART_MS, JoinedEvents, JoinedStream, placesOf, placesText } from './joined-stream.js';
 
 /** Member 3 has a link, and never answers. */
 const SILENT: PeerId = 3;
@@ -44,11 +44,7 @@ type Members = ReturnType<typeof useMembers>;
 /** A reader that takes whatever there is at once. */
 async function useReader({ timers, joined }: Members, from = '1:0-0,2:0-0') {
   const heard: { readonly event: StreamedEvent; readonly atMs: number }[] = [];
-  const stream = new JoinedStream(joined, {
-    from: placesOf(from) ?? new Map(),
-    limit: 100,
-    timers,
-  });
+  const stream = new JoinedStream(joined, placesOf(from) ?? new Map(), 100, timers);
   const take = async (): Promise<void> => {
     for (const event of await stream.take()) heard.push({ event, atMs: timers.nowMs() });
   };
@@ -108,7 +104,7 @@ it('hears its own member at once, and asks each other one twice a second at most
 it('asks a member for more only when what it told is taken', async () => {
   const { timers, joined, two, askedSoFar } = useMembers();
   const from = placesOf('1:0-0,2:0-0') ?? new Map();
-  const stream = new JoinedStream(joined, { from, limit: 2, timers });
+  const stream = new JoinedStream(joined, from, 2, timers);
   const taken = async () => (await stream.take()).map(({ data }) => Object(data)['event']);
   stream.onNews(() => undefined);
   two.ring.add('info', 'e.0', {});
@@ -134,7 +130,7 @@ it('gives a reader that begins what all have, and one that comes again what it h
   two.ring.add('info', 'first', {});
   await timers.advance(10);
   one.ring.add('info', 'second', {});
-  const stream = new JoinedStream(members.joined, { from: new Map(), limit: 100, timers });
+  const stream = new JoinedStream(members.joined, new Map(), 100, timers);
   stream.onNews(() => undefined);
   const begun = stream.take();
   await timers.advance(2_000);
@@ -142,6 +138,6 @@ it('gives a reader that begins what all have, and one that comes again what it h
   expect(pieces.map(({ data }) => Object(data)['event'])).toEqual(['first', 'second']);
   const places = placesOf(pieces.at(-1)?.id ?? '');
   two.ring.add('info', 'third', {});
-  const again = await useReader(members, places === null ? '' : textOf(places));
+  const again = await useReader(members, places === null ? '' : placesText(places));
   expect(again.names()).toEqual(['third']);
 });

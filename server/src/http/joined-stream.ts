@@ -1,5 +1,5 @@
 /**
- * The events of all members for one reader, each as soon as it is known here.
+ * Streams the events of all members to one reader, each as soon as it is known here.
  *
  * The own ones are taken when they happen. Every other member is asked by itself and holds the
  * question until something happens there, so no event waits for a clock, nor for a member that does
@@ -50,8 +50,9 @@ export interface OwnEvents {
  * The events of all members as one list, each with its member, in the order of their times, which
  * are those of the members' own clocks. `joined-stream.ts` has those that follow.
  *
- * How far a reader is, is a place for each member: process and number. `placesOf` and `textOf` make
- * it the text that `Last-Event-ID` gives back: `1:1700000000000-12,2:1700000000003-4`.
+ * A reader's position is a place for each member: process and number. `placesOf` reads and
+ * `placesText` writes the text that `Last-Event-ID` gives back:
+ * `1:1700000000000-12,2:1700000000003-4`.
  */
 export class JoinedEvents {
   readonly own: OwnEvents;
@@ -110,7 +111,7 @@ function joinedPage(places: Places, answers: readonly MemberAnswer[]): JoinedPag
   return { events, places: next, silent, lost };
 }
 
-export function textOf(places: Places): string {
+export function placesText(places: Places): string {
   return [...places].map(([id, { start, after }]) => `${id}:${start ?? 0}-${after}`).join(',');
 }
 
@@ -128,17 +129,10 @@ export function placesOf(text: string): Places | null {
 /** Between two questions to one member, which answers only so many in a second. */
 export const APART_MS = 500;
 
-interface JoinedStreamOptions {
-  /** Where the reader is; empty for one that begins, and gets the newest events of each member. */
-  readonly from: Places;
-  /** The events of one member that are taken at a time. */
-  readonly limit: number;
-  readonly timers: Pick<Timers, 'nowMs' | 'after'>;
-}
-
 export class JoinedStream {
   readonly #joined: JoinedEvents;
-  readonly #options: JoinedStreamOptions;
+  readonly #limit: number;
+  readonly #timers: Timers;
   /** The answers that the reader has not taken yet, each with what is called then. */
   readonly #answered = new Map<number, { answer: MemberEvents; onTaken: () => void }>();
   /** What ends a wait of a loop early. */
@@ -147,10 +141,15 @@ export class JoinedStream {
   #wake: () => void = () => undefined;
   #state: 'new' | 'followed' | 'ended' = 'new';
 
-  constructor(joined: JoinedEvents, options: JoinedStreamOptions) {
+  /**
+   * `from` is where the reader is; empty for one that begins, and gets the newest events of each
+   * member. At most `limit` events of one member are taken at a time.
+   */
+  constructor(joined: JoinedEvents, from: Places, limit: number, timers: Timers) {
     this.#joined = joined;
-    this.#options = options;
-    this.#places = options.from;
+    this.#places = from;
+    this.#limit = limit;
+    this.#timers = timers;
   }
 
   /** `wake` is called when there may be something to take. Returns how to end everything. */
@@ -167,10 +166,9 @@ export class JoinedStream {
   /** Returns what is new, in the order of its times. Nothing is asked before it is called. */
   async take(): Promise<readonly StreamedEvent[]> {
     if (this.#state === 'new') {
-      // A reader that begins gets what all have, joined; one that continues waits for nobody.
-      const { limit } = this.#options;
+      // A new reader gets the events of all members, joined; one that continues waits for none.
       const begins = this.#places.size === 0;
-      const page = begins ? await this.#joined.after(this.#places, limit) : this.#taken();
+      const page = begins ? await this.#joined.after(this.#places, this.#limit) : this.#taken();
       // The reader may have gone in the meantime.
       if (this.#state === 'new') this.#follow(page.places);
       return piecesOf(page);
@@ -194,14 +192,14 @@ export class JoinedStream {
     this.#answered.clear();
     for (const [, { onTaken }] of answers) onTaken();
     return joinedPage(this.#places, [
-      { id: own.id, answer: this.#joined.ownAfter(place, this.#options.limit) },
+      { id: own.id, answer: this.#joined.ownAfter(place, this.#limit) },
       ...answers.map(([id, { answer }]) => ({ id, answer })),
     ]);
   }
 
   /** Asks one member again and again. */
   async #ask(id: number): Promise<void> {
-    const { timers, limit } = this.#options;
+    const [timers, limit] = [this.#timers, this.#limit];
     while (this.#state !== 'ended') {
       const nextMs = timers.nowMs() + APART_MS;
       const place = this.#places.get(id) ?? NOWHERE;
@@ -237,7 +235,7 @@ export class JoinedStream {
 
 /** All of a piece have one id: who comes again begins behind the last whole piece. */
 function piecesOf({ events, places, lost }: JoinedPage): readonly StreamedEvent[] {
-  const id = textOf(places);
+  const id = placesText(places);
   const gone = Object.keys(lost).length > 0 ? [{ id: '', event: 'lost', data: lost }] : [];
   const sent = events.map((data, at) => {
     return { id: at === events.length - 1 ? id : '', event: 'event', data };

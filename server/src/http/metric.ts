@@ -44,7 +44,10 @@ function samplesOf(values: Labelled): Sample[] {
  * Returns the metrics in Prometheus's text format, each sample with `labels` beside its own. No two
  * metrics may have the same name.
  */
-export function textOf(metrics: readonly Metric[], labels: Sample['labels'] = {}): Promise<string> {
+export function exposition(
+  metrics: readonly Metric[],
+  labels: Sample['labels'] = {},
+): Promise<string> {
   const registry = new Registry();
   registry.setDefaultLabels(labels);
   for (const one of metrics) registry.registerMetric(one);

@@ -1,21 +1,21 @@
 /**
- * What the metrics port answers: `/metrics`, and the probes. It can do no harm: it takes GET and
- * HEAD, changes nothing, and shows neither a path nor a session nor an address.
+ * Answers at the metrics port: `/metrics`, and the probes. It is harmless: it takes GET and HEAD,
+ * changes nothing, and shows neither a path nor a session nor an address.
  */
 import type { Config } from '../config/config.js';
 import type { WordContext } from '../net/four-letter/context.js';
-import type { FreeSpace } from './free-space.js';
+import type { DirectorySpaces } from './free-space.js';
 import { healthAnswer, isReady, probeOf } from './health.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
 import { HttpError } from './http-port.js';
-import { CONTENT_TYPE, textOf } from './metric.js';
+import { CONTENT_TYPE, exposition } from './metric.js';
 import { rookeryMetrics } from './rookery-metrics.js';
 import { settingMetrics } from './setting-metrics.js';
 import { zooKeeperMetrics } from './zookeeper-metrics.js';
 
 export function metricsRouter(
   member: { context(): WordContext },
-  freeSpace: Pick<FreeSpace, 'read'>,
+  freeSpace: () => Promise<DirectorySpaces>,
   config: Config | null = null,
 ): (request: HttpRequest) => Promise<HttpAnswer> {
   const ensemble = config?.ensembleName ?? null;
@@ -23,12 +23,12 @@ export function metricsRouter(
   const settings = config === null ? [] : [settingMetrics(config)];
   let scrape: Promise<string> | null = null;
   const render = async (): Promise<string> => {
-    const free = await freeSpace.read();
+    const free = await freeSpace();
     const context = member.context();
     const ready = isReady({ health: context.view.health });
     const own = rookeryMetrics(context, { free, ready });
     const metrics = [...zooKeeperMetrics(context), ...own, ...settings];
-    return await textOf(metrics, labels);
+    return await exposition(metrics, labels);
   };
   return async (request) => {
     const { method, path } = request;
@@ -36,7 +36,7 @@ export function metricsRouter(
     const probe = probeOf(path);
     if (probe !== null) return healthAnswer(request, { health: member.context().view.health });
     if (path !== '/metrics') throw new HttpError(404, `There is no ${path}.`);
-    // Whoever asks while one is made gets the same.
+    // Concurrent scrapes share one render.
     scrape ??= render().finally(() => {
       scrape = null;
     });

@@ -9,11 +9,11 @@ import { Durations } from '../measures/summary.js';
 import { ServerStats, TlsFigures } from '../net/server-stats.js';
 import { readExposition } from '../simulated/http/exposition.js';
 import { LEADER_VIEW, memberView } from '../simulated/net/fixtures.js';
-import { textOf } from './metric.js';
+import { exposition } from './metric.js';
 import { metricsRouter } from './metrics-router.js';
 import { histogram } from './rookery-metrics.js';
 
-const FREE = { read: async () => ({ data: { bytes: 1 << 30, files: 500 }, log: null }) };
+const FREE = async () => ({ data: { bytes: 1 << 30, files: 500 }, log: null });
 /** Nobody leaves, and nobody sends a body. */
 const UNREAD = {
   signal: new AbortController().signal,
@@ -131,7 +131,9 @@ it('counts each client that is not let in under one reason', async () => {
 it('a histogram is cumulative and ends with all of it', async () => {
   const durations = new Durations();
   for (const ms of [0.01, 1, 1, 50, 100_000]) durations.record(ms);
-  const text = await textOf([histogram('h_seconds', 'For a test.', [[{ class: 'a' }, durations]])]);
+  const text = await exposition([
+    histogram('h_seconds', 'For a test.', [[{ class: 'a' }, durations]]),
+  ]);
   const { series } = readExposition(text);
   const buckets = [...series].filter(([name]) => name.startsWith('h_seconds_bucket'));
   const values = buckets.map(([, value]) => value);

@@ -1,15 +1,12 @@
 /**
- * Opens what a configuration asks for: the metrics port and the admin port of one member.
+ * Opens the configured metrics port and admin port of one member.
  *
  * Loaded only when one of them is configured. Both answer `/metrics` and the probes; the admin port
- * has the commands and the events, too. What goes wrong here never ends a member: an answer that
- * cannot be made is logged, and the one who asked is told so.
+ * also has the commands, the events and `/api/v1`. A fault here never ends a member: an answer that
+ * cannot be made is logged and answered with 500.
  */
-import type { Acl } from '@rookery/protocol';
-import type { Logger } from 'pino';
 import { clientAddressOf, listenHostsOf, metricsHostOf } from '../config/addresses.js';
 import type { Config, ServerAddress } from '../config/config.js';
-import type { EventRing } from '../measures/event-ring.js';
 import { ListenError } from '../net/listen-error.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 import { systemTimers } from '../net/timers.js';
@@ -18,8 +15,7 @@ import type { LoginDelays } from '../security/login-delays.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import { AdminAccess } from './admin-access.js';
 import { AdminAudit } from './admin-audit.js';
-import type { BackupMember } from './admin-router.js';
-import { adminRouter } from './admin-router.js';
+import { type Administered, adminRouter, type BackupMember } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
 import { ConsoleFiles, consoleDirectory } from './console-files.js';
 import { FreeSpace } from './free-space.js';
@@ -36,22 +32,15 @@ export interface OperatorPorts {
 /** Throws ListenError, and nothing is open then. */
 export async function openOperatorPorts(
   member: OperatedMember,
-  at: {
-    readonly config: Config;
-    readonly self: ServerAddress;
+  at: Administered & {
     readonly directories: { readonly data: string; readonly log: string };
-    readonly logger: Logger;
-    readonly events: EventRing;
     readonly logins: LoginDelays;
     /** Null where nothing is audited. */
     readonly audit: AuditSink | null;
-    readonly passwords: PasswordHashes;
-    /** See `AdminParts`. */
-    readonly defaultAcl: readonly Acl[] | null;
   },
 ): Promise<OperatorPorts> {
-  const { config, self, directories, logger, events } = at;
-  const free = new FreeSpace(directories);
+  const { config, self, logger } = at;
+  const free = new FreeSpace(at.directories);
   // Strangers can cause them as often as they like.
   const faults = new RateLimitedLog(logger, systemTimers());
   const opened: HttpPort[] = [];
@@ -66,7 +55,7 @@ export async function openOperatorPorts(
     const isAdmin = purpose === 'admin';
     const onFault = (err: unknown) =>
       faults.error(isAdmin ? 'admin.failed' : 'metrics.failed', { err });
-    const http = new HttpPort({ host, port, router, takesBodies: isAdmin, onFault });
+    const http = new HttpPort(router, { host, port, takesBodies: isAdmin }, onFault);
     try {
       await http.listen();
     } catch (cause) {
@@ -77,7 +66,7 @@ export async function openOperatorPorts(
     logger.info({ host, port: http.port }, `${purpose}.listening`);
   };
   const { metricsPort, adminPort } = self;
-  const metrics = metricsRouter(member, free, config);
+  const metrics = metricsRouter(member, () => free.read(), config);
   if (metricsPort !== undefined) {
     await open('metrics', metrics, metricsHostOf(config, self), metricsPort);
   }
@@ -85,42 +74,32 @@ export async function openOperatorPorts(
     const nowMs = () => performance.now();
     const audit = new AdminAudit(at.audit);
     const logins = new HttpLogins(at.logins, nowMs, (address) => audit.failedLogin(address));
-    const access = newAccess({ config, self, logins, passwords: at.passwords });
-    const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
-    const { defaultAcl } = at;
-    const shown = { metrics, console: files, defaultAcl, audit, passwords: at.passwords };
-    const of = { member, config, self, events, access, logins, ...shown, logger };
-    const admin = adminRouter(of);
+    const access = newAccess(config, self, logins, at.passwords);
+    const files = new ConsoleFiles(consoleDirectory(), nowMs);
+    const admin = adminRouter(member, at, { access, audit, logins, metrics, console: files });
     await open('admin', admin, config.adminHost, adminPort);
   }
   return { close };
 }
 
 /** The names by which the member is asked for in its own right; a wildcard is none. */
-function hostsOf(self: ServerAddress): readonly string[] {
+function ownHosts(self: ServerAddress): readonly string[] {
   const { host, clientHost = host } = self;
   return [host, clientHost, ...listenHostsOf(clientAddressOf(self))];
 }
 
-function newAccess({
-  config,
-  self,
-  logins,
-  passwords,
-}: {
-  readonly config: Config;
-  readonly self: ServerAddress;
-  readonly logins: HttpLogins;
-  readonly passwords: PasswordHashes;
-}): AdminAccess {
+function newAccess(
+  config: Config,
+  self: ServerAddress,
+  logins: HttpLogins,
+  passwords: PasswordHashes,
+): AdminAccess {
   const { adminUsers, superDigest, adminHost, adminReaders: readers } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
-  return new AdminAccess({
-    users,
-    readers,
-    origins: config.adminOrigins,
-    hosts: [...hostsOf(self), adminHost],
+  const hosts = [...ownHosts(self), adminHost];
+  return new AdminAccess(
+    { users, readers, origins: config.adminOrigins, hosts },
     logins,
     passwords,
-  });
+  );
 }

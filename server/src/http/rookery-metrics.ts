@@ -19,7 +19,7 @@ const ROLES = ['looking', 'following', 'leading'] as const;
 const MICROS_PER_SECOND = 1e6;
 
 export function rookeryMetrics(
-  { view, stats }: Pick<WordContext, 'view' | 'stats'>,
+  { view, stats }: WordContext,
   { free, ready }: { readonly free: DirectorySpaces; readonly ready: boolean },
 ): Metric[] {
   const { details } = view;

@@ -1,10 +1,10 @@
 /**
- * `rookery_setting_info`: the settings that operators want equal at all members although members do
- * not refuse each other over them, so that `rookery check` can compare them.
+ * `rookery_setting_info`: settings that should be equal at all members although members do not
+ * refuse each other over them, so that `rookery check` can compare them.
  *
- * Settings on which leases or transactions depend are compared by the members themselves. Paths,
- * addresses and ports are each member's own, `logLevel` is raised at one member to look at it, and
- * whatever is or names a secret is left out: whoever reaches the metrics port reads this.
+ * Members themselves compare settings on which leases or transactions depend. Paths, addresses and
+ * ports are each member's own, `logLevel` is raised at one member to look at it, and whatever is or
+ * names a secret is left out: every client that reaches the metrics port reads this.
  */
 import type { Config } from '../config/config.js';
 import { gauges, type Metric } from './metric.js';
@@ -14,7 +14,7 @@ const VALUE_CHARACTERS_MAX = 200;
 
 export function settingMetrics(config: Config): Metric {
   const series = Object.entries(comparedSettings(config)).map(
-    ([setting, value]) => [{ setting, value: textOf(value) }, 1] as const,
+    ([setting, value]) => [{ setting, value: valueText(value) }, 1] as const,
   );
   const help = 'Settings that all members should have in common, with their values in labels.';
   return gauges('rookery_setting_info', help, series);
@@ -70,7 +70,7 @@ function comparedSettings(config: Config): Readonly<Record<string, Value>> {
   };
 }
 
-function textOf(value: Value): string {
+function valueText(value: Value): string {
   const text = typeof value === 'object' && value !== null ? value.join(',') : String(value);
   return text.slice(0, VALUE_CHARACTERS_MAX);
 }

@@ -4,7 +4,7 @@ import { askerOf } from './api/caller.js';
 import { StreamPlaces } from './event-stream.js';
 import { HttpError } from './http-port.js';
 
-const OPTIONS = { max: 4, what: 'follow the events', otherwise: 'ask another member' };
+const REFUSAL = { what: 'follow the events', otherwise: 'ask another member' };
 const ANN = askerOf({ user: 'ann', remoteAddress: '127.0.0.1' });
 const BOB = askerOf({ user: 'bob', remoteAddress: '127.0.0.1' });
 
@@ -19,7 +19,7 @@ function refusalOf(places: StreamPlaces, asker: string): HttpError {
 }
 
 it('gives one user three quarters of the places, and another one the last', () => {
-  const places = new StreamPlaces(OPTIONS);
+  const places = new StreamPlaces(4, REFUSAL);
   const [giveBack] = [1, 2, 3].map(() => places.take(ANN));
   const { status, message, headers } = refusalOf(places, ANN);
   expect([status, headers]).toEqual([429, { 'retry-after': '5' }]);
@@ -36,7 +36,7 @@ it('gives one user three quarters of the places, and another one the last', () =
 });
 
 it('has all places again once they are given back', () => {
-  const places = new StreamPlaces(OPTIONS);
+  const places = new StreamPlaces(4, REFUSAL);
   for (let round = 0; round < 3; round += 1) {
     const taken = [ANN, ANN, ANN, BOB].map((asker) => places.take(asker));
     expect(refusalOf(places, BOB).message).toMatch(/^4 readers/);

@@ -1,6 +1,6 @@
 /**
- * Sessions as a member of Rookery tells them at its admin port, in pages and with all kinds of
- * watches, and the only way to end one.
+ * Reads sessions from the admin port of a member of Rookery, in pages and with all kinds of
+ * watches; the only way to end one.
  */
 import { z } from 'zod';
 import { type AdminPort, parsedAnswer } from '../../command/admin-port.js';
@@ -30,9 +30,9 @@ const sessionSchema = z.object({
 const pageSchema = z.object({ sessions: z.array(sessionSchema), next: z.string().nullable() });
 const detailSchema = sessionSchema.extend({
   ephemeralPaths: z.array(z.string()),
-  ephemeralPathsTruncated: z.boolean().optional(),
+  ephemeralPathsTruncated: z.boolean(),
   watched: z.array(z.object({ path: z.string(), mode: z.string() })).nullable(),
-  watchedTruncated: z.boolean().nullable().default(null),
+  watchedTruncated: z.boolean().nullable(),
 });
 
 export class SessionsFromAdminPort implements SessionSource {
@@ -50,7 +50,7 @@ export class SessionsFromAdminPort implements SessionSource {
       const place: string = after === null ? '' : `&after=${after}`;
       const path = `/sessions?limit=${PAGE}${place}`;
       const page: z.infer<typeof pageSchema> = await this.#port.get(pageSchema, path, signal);
-      for (const session of page.sessions) yield await this.#written(session, signal);
+      for (const session of page.sessions) yield await this.#shown(session, signal);
       after = page.next;
     } while (after !== null);
   }
@@ -60,14 +60,8 @@ export class SessionsFromAdminPort implements SessionSource {
     if (answer.status === 404) return null;
     const { ephemeralPaths, ephemeralPathsTruncated, watched, watchedTruncated, ...facts } =
       await parsedAnswer(detailSchema, answer);
-    return {
-      ...(await this.#written(facts, signal)),
-      ephemeralPaths,
-      // A member of an earlier release tells the number alone.
-      ephemeralPathsTruncated: ephemeralPathsTruncated ?? facts.ephemerals > ephemeralPaths.length,
-      watched,
-      watchedTruncated,
-    };
+    const shown = await this.#shown(facts, signal);
+    return { ...shown, ephemeralPaths, ephemeralPathsTruncated, watched, watchedTruncated };
   }
 
   /**
@@ -79,7 +73,7 @@ export class SessionsFromAdminPort implements SessionSource {
     if (answer.status === 404) throw new NoAnswerError(`There is no session ${session}.`);
   }
 
-  async #written(
+  async #shown(
     { member, connection, ...facts }: z.infer<typeof sessionSchema>,
     signal: AbortSignal,
   ): Promise<Session> {

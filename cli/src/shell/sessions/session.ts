@@ -22,7 +22,7 @@ export interface Session {
 
 interface Watched {
   readonly path: string;
-  /** `data`, `child`, `persistent` or `recursive`; null where the server does not tell. */
+  /** `data`, `child`, `persistent` or `recursive`; null if the server does not report it. */
   readonly mode: string | null;
 }
 
@@ -30,14 +30,14 @@ export interface SessionDetail extends Session {
   readonly ephemeralPaths: readonly string[];
   /** Whether it owns more than these. */
   readonly ephemeralPathsTruncated: boolean;
-  /** Null where no server tells. */
+  /** Null if no server reports it. */
   readonly watched: readonly Watched[] | null;
-  /** Whether it watches more than that; null where no server tells. */
+  /** Whether it watches more than that; null if no server reports it. */
   readonly watchedTruncated: boolean | null;
 }
 
 export interface SessionSource {
-  /** In the order of their ids. Throws OperatorError if nobody tells. */
+  /** In the order of their ids. Throws OperatorError if no server lists them. */
   list(signal: AbortSignal): AsyncIterable<Session>;
   /** Resolves with null if there is no such session. Rejects with OperatorError. */
   one(session: string, signal: AbortSignal): Promise<SessionDetail | null>;

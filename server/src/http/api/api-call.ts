@@ -27,7 +27,10 @@ export type ApiRoutes = Readonly<Record<string, ApiMethods>>;
 
 export function jsonAnswer(
   value: unknown,
-  { status = 200, headers = {} }: Partial<Pick<HttpAnswer, 'status' | 'headers'>> = {},
+  {
+    status = 200,
+    headers = {},
+  }: { status?: number; headers?: Readonly<Record<string, string>> } = {},
 ): HttpAnswer {
   return { status, type: 'application/json', body: `${JSON.stringify(value)}\n`, headers };
 }

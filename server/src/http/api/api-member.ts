@@ -29,7 +29,7 @@ export interface ApiMember {
   hotRequests(limit: number): HotReport;
   /** Ends a session if this member leads. */
   expireSession(session: SessionId): EndOutcome;
-  /** Asks another member for somebody. Resolves with JSON, or null if no answer comes. */
+  /** Asks another member for a caller. Resolves with JSON, or null if no answer comes. */
   askMember(id: number, asked: Asked): Promise<string | null>;
   /** A stream at its client port, from within the process. */
   openStream(client: InnerClient): InnerStream;

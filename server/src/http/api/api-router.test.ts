@@ -20,8 +20,8 @@ const ALL = {
 const rules = { superDigest: null, superIdentities: new Set<string>(), skipAcl: false };
 
 function api(readOnly: string | null = null) {
-  const parts = { callers: new Callers(rules), readOnly, digestAlgs: ['SHA256'] as const };
-  return new Api({ routes: () => ROUTES, ...parts });
+  const digestAlgs = ['SHA256'] as const;
+  return new Api(() => ROUTES, new Callers(rules), { readOnly, digestAlgs });
 }
 
 async function ask(of: Api, what: string, user: string | null, mayChange = true) {

@@ -1,9 +1,9 @@
 /**
- * `/api/v1`: which route answers which path and method, that each caller gets only what is for him,
- * and that every error is a problem in JSON.
+ * Routes `/api/v1` by path and method, gives each caller only what that caller may have, and makes
+ * every error a problem in JSON.
  *
- * The caller has been let in by then (`admin-access.ts`). What a caller may not do is refused here,
- * and is not among the paths that the index lists for him. docs/operations/openapi.json describes
+ * The caller has already been admitted (`admin-access.ts`). What a caller may not do is refused
+ * here, and the index does not list it for that caller. docs/operations/openapi.json describes
  * all paths of a member, which a test checks. Knows nothing of where the routes take their facts
  * from: a member has its routes (`member-api.ts`), and `rookery console` its own.
  */
@@ -27,18 +27,6 @@ const FOR_USERS: ReadonlyMap<string, string> = new Map([
 /** It shows data whatever ACLs say, so it is more than reading. */
 const BACKUP = '/backup';
 
-interface ApiParts {
-  /** By their paths below `/api/v1`; what is not there at the moment is not among them. */
-  routes(): ApiRoutes;
-  readonly callers: Callers;
-  /** The sentence with which changes are refused, whoever asks; null where they are not. */
-  readonly readOnly: string | null;
-  /** By which hashes a password proves a digest, the one for new ACLs first; null: not known. */
-  readonly digestAlgs: readonly DigestAlg[] | null;
-  /** Called with the method and path that a caller may not ask. */
-  readonly onRefused?: (caller: Asker, asked: string) => void;
-}
-
 interface Found {
   /** As the routes have it: a last segment in braces stands for a name. */
   readonly path: string;
@@ -54,12 +42,23 @@ export class Api {
   readonly #readOnly: string | null;
   readonly #digestAlgs: readonly DigestAlg[] | null;
 
-  constructor({ routes, callers, readOnly, digestAlgs, onRefused }: ApiParts) {
-    this.#onRefused = onRefused ?? (() => undefined);
+  /**
+   * `routes` are those at the moment, by their paths below `/api/v1`. `readOnly` is the sentence
+   * that refuses all changes, or null where they are allowed. `digestAlgs` are the hashes by which
+   * a password proves a digest, the one for new ACLs first; null where they are not known.
+   * `onRefused` gets the method and path that a caller may not use.
+   */
+  constructor(
+    routes: () => ApiRoutes,
+    callers: Callers,
+    rules: { readonly readOnly: string | null; readonly digestAlgs: readonly DigestAlg[] | null },
+    onRefused: (caller: Asker, asked: string) => void = () => undefined,
+  ) {
     this.#more = routes;
     this.#callers = callers;
-    this.#readOnly = readOnly;
-    this.#digestAlgs = digestAlgs;
+    this.#readOnly = rules.readOnly;
+    this.#digestAlgs = rules.digestAlgs;
+    this.#onRefused = onRefused;
   }
 
   /** Never throws HttpError: a refusal is an answer, too. */

@@ -13,9 +13,10 @@ import type { Identities, Requester } from '../../pipeline/access.js';
 import { Authenticator, type SuperPassword } from '../../pipeline/identities.js';
 import { addressGroup } from '../../security/address-group.js';
 import type { Admitted } from '../admin-access.js';
+import type { Asker } from '../admin-audit.js';
 import type { HttpLogins } from '../http-logins.js';
 import { AUTH_HEADER, AUTHS_MAX, credentialsOf } from '../http-logins.js';
-import type { HttpRequest } from '../http-port.js';
+import type { Asking } from '../http-port.js';
 import { badRequest } from './problem.js';
 
 export interface Caller extends Admitted {
@@ -25,8 +26,8 @@ export interface Caller extends Admitted {
   readonly auths: readonly Uint8Array[];
 }
 
-/** A user who asks from one network is one asker, however many requests that are. */
-export function askerOf({ user, remoteAddress }: Pick<Caller, 'user' | 'remoteAddress'>): string {
+/** All requests of a user from one network count as one asker. */
+export function askerOf({ user, remoteAddress }: Asker): string {
   return `${user ?? ''}@${addressGroup(remoteAddress)}`;
 }
 
@@ -52,7 +53,7 @@ export class Callers {
   }
 
   /** Throws HttpError. */
-  callerOf(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>, admitted: Admitted): Caller {
+  callerOf(request: Asking, admitted: Admitted): Caller {
     const { headers, remoteAddress } = request;
     const auths = authsOf(headers);
     let identities: Identities = [];
@@ -71,7 +72,7 @@ export class Callers {
   }
 }
 
-function authsOf(headers: HttpRequest['headers']): readonly Uint8Array[] {
+function authsOf(headers: Asking['headers']): readonly Uint8Array[] {
   const own = credentialsOf(headers.authorization);
   const given = headers[AUTH_HEADER];
   const listed = typeof given === 'string' ? given.split(',') : [];

@@ -59,9 +59,6 @@ const HANDSHAKE_XID = 0;
 
 type OpenStream = (client: InnerClient) => InnerStream;
 
-/** As whom, and for whom, the session asks. */
-type SessionCaller = Pick<Caller, 'auths' | 'remoteAddress'>;
-
 /** What a session that watches reports. */
 interface Watching {
   onEvent(event: WatcherEvent, zxid: Int64): void;
@@ -91,11 +88,7 @@ class DataSession {
   #isClosed = false;
   #nextXid = 1;
 
-  private constructor(
-    open: OpenStream,
-    { remoteAddress }: SessionCaller,
-    watching: Watching | null,
-  ) {
+  private constructor(open: OpenStream, { remoteAddress }: Caller, watching: Watching | null) {
     this.#watching = watching;
     this.#stream = open({
       operatorAddress: remoteAddress,
@@ -107,7 +100,7 @@ class DataSession {
   /** Resolves when the session exists. Throws HttpError 503 where none can be had. */
   static async open(
     open: OpenStream,
-    caller: SessionCaller,
+    caller: Caller,
     watching: Watching | null = null,
   ): Promise<DataSession> {
     const session = new DataSession(open, caller, watching);

@@ -4,7 +4,7 @@
  */
 import { type Acl, addressText } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { ServerAddress } from '../../config/config.js';
+import type { Config, ServerAddress } from '../../config/config.js';
 import {
   HOT_MAX,
   type HotAnswer,
@@ -24,21 +24,21 @@ import type { OtherMembers, OthersFor } from './other-members.js';
 import { SessionRoutes } from './session-routes.js';
 import { treeRoutes } from './tree-routes.js';
 
-interface MemberApiParts {
-  readonly member: ApiMember;
-  readonly others: OthersFor;
-  readonly servers: readonly ServerAddress[];
-  /** As for `TreeSources`. */
-  readonly defaultAcl: readonly Acl[] | null;
-  readonly audit: AdminAudit;
-  readonly logger: Logger;
-}
-
-export function memberRoutes(parts: MemberApiParts): ApiRoutes {
-  const { member, others, servers, defaultAcl, audit, logger } = parts;
+/** `defaultAcl` is that of `TreeSources`. */
+export function memberRoutes(
+  member: ApiMember,
+  others: OthersFor,
+  audit: AdminAudit,
+  at: {
+    readonly config: Config;
+    readonly defaultAcl: readonly Acl[] | null;
+    readonly logger: Logger;
+  },
+): ApiRoutes {
+  const { defaultAcl, logger } = at;
   const sessions = new SessionRoutes(member, others, { audit, logger });
   const hot = new HotRoutes(member, others);
-  const members = new MemberRoutes(member, servers, others);
+  const members = new MemberRoutes(member, at.config.servers, others);
   const tree = treeRoutes({
     nodes: new MemberNodes(member),
     writers: sessionWriters(member),

@@ -130,7 +130,7 @@ function mayReadAll(tree: Tree, requester: Requester): boolean {
 }
 
 /** What is not served to clients is not shown here either. Throws HttpError 503. */
-export function requireServing(member: Pick<ApiMember, 'context'>): void {
+export function requireServing(member: ApiMember): void {
   if (member.context().view.serving) return;
   throw new HttpError(503, 'This member serves no clients at the moment: it has no leader.', {
     'retry-after': '1',

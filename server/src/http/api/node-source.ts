@@ -1,7 +1,7 @@
 /**
- * Where `/api/v1` reads znodes: from the state that a member has applied, or, in `rookery console`,
- * from a client of any ensemble that speaks ZooKeeper's protocol. Also how facts of a znode are
- * written as JSON.
+ * The source of znodes for `/api/v1`: the state that a member has applied, or, in `rookery
+ * console`, a client of any ensemble that speaks ZooKeeper's protocol. Also writes facts of a znode
+ * as JSON.
  *
  * What a source cannot know is null. Every method throws HttpError for what the caller may not
  * have: 404 for a znode that does not exist, 403 where an ACL forbids it, 503 where no member
@@ -106,7 +106,7 @@ export type OpenWriter = (caller: Caller) => Promise<NodeWriter>;
 type StatFacts = ReturnType<typeof statFacts>;
 
 /**
- * A znode as `/api/v1` tells of it, and what a caller may see of it. Pure.
+ * Shows a znode in `/api/v1`, as far as a caller may see it. Pure.
  *
  * zxids and sessions are hex strings, because they have more digits than a number of JSON is safe
  * for; times are ms since 1970.

@@ -1,8 +1,8 @@
 /**
- * The other members of the ensemble, asked over the links that members have anyway.
+ * Asks the other members of the ensemble, over the links that members already have.
  *
- * What they answer comes from a wire: it has the form that is expected here, or it counts as no
- * answer. A member that does not answer within two seconds is told as such, and holds nobody up.
+ * An answer comes from a wire: one without the expected form counts as none. A member that does not
+ * answer within two seconds is shown as silent, and holds up no other answer.
  */
 
 import { addressText } from '@rookery/protocol';
@@ -19,19 +19,18 @@ import {
 import type { Asked } from '../../driver/peer-questions.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
-import { askerOf, type Caller } from './caller.js';
+import type { Asker } from '../admin-audit.js';
+import { askerOf } from './caller.js';
 
-/** Asks the member with that id for somebody. Resolves with null if no answer comes. */
+/** Asks the member with that id for a caller. Resolves with null if no answer comes. */
 type AskMember = (id: number, asked: Asked) => Promise<string | null>;
 
 /** Returns the other members, to be asked for this caller. */
-export type OthersFor = (caller: Pick<Caller, 'user' | 'remoteAddress'>) => OtherMembers;
+export type OthersFor = (asker: Asker) => OtherMembers;
 
 export function othersFor(ids: readonly number[], ask: AskMember): OthersFor {
-  return (caller) => {
-    const asker = askerOf(caller);
-    return new OtherMembers(ids, (id, question) => ask(id, { question, asker }));
-  };
+  return (asker) =>
+    new OtherMembers(ids, (id, question) => ask(id, { question, asker: askerOf(asker) }));
 }
 
 const statusSchema = z.looseObject({
@@ -60,7 +59,8 @@ const clientsSchema = z.object({
       session: z.string(),
       host: z.string(),
       port: z.int(),
-      watches: z.array(z.string()).nullable().optional(),
+      /** Absent unless a directory was named. */
+      watches: z.array(z.string()).nullable().default(null),
     }),
   ),
 });
@@ -77,9 +77,8 @@ const sessionSchema = z
       maxLatencyMs: figure,
     }),
     watched: z.array(z.object({ path: z.string(), mode: z.enum(WATCH_MODES) })).max(WATCHED_MAX),
-    /** Members of an earlier release do not tell it. */
-    watchedTruncated: z.boolean().optional(),
-    identities: z.array(z.object({ scheme: z.string(), id: z.string() })).optional(),
+    watchedTruncated: z.boolean(),
+    identities: z.array(z.object({ scheme: z.string(), id: z.string() })),
   })
   .nullable();
 const hotPathSchema = z.object({ path: z.string(), perSecond: figure });
@@ -99,7 +98,7 @@ const hotSchema = z.object({
   writes: z.array(hotPathSchema).max(HOT_MAX),
   clients: z.array(hotClientSchema).max(HOT_MAX),
 });
-const endedSchema = z.object({ ended: z.boolean(), alreadyEnding: z.boolean().optional() });
+const endedSchema = z.object({ ended: z.boolean(), alreadyEnding: z.boolean() });
 /** A question has 4096 characters at most, of which the sessions take the most. */
 const DIRECTORY_CHARACTERS_MAX = 500;
 
@@ -189,7 +188,7 @@ export class OtherMembers {
       // A member that was silent is not asked again, because each question may take two seconds.
       asking = answers.filter(({ answer }) => answer !== null).map(({ member }) => member);
       for (const { member, answer } of answers) {
-        for (const { session, host, port, watches = null } of answer?.clients ?? []) {
+        for (const { session, host, port, watches } of answer?.clients ?? []) {
           const known = byHex.get(session);
           const address = host === '' ? '' : addressText(host, port);
           if (known !== undefined) found.set(known, { member, address, watches });

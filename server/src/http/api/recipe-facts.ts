@@ -1,6 +1,6 @@
 /**
- * Who holds a lock, leads, has a permit, and who waits in which order, as the znodes below one
- * directory say it. Pure: wherever the znodes come from, the judgement is the same.
+ * Finds who holds a lock, leads or has a permit, and who waits in which order, from the znodes
+ * below one directory. Pure: the judgement does not depend on the source of the znodes.
  *
  * The time for a directory is bounded: beyond CHILDREN_MAX children, or CHARACTERS_MAX characters
  * of names in total, only some are examined, and the answer says so. When a holder obtained a lock
@@ -55,7 +55,7 @@ export interface ContenderFacts {
   readonly data: string | null;
   /** The sibling that it waits for and watches; at a double barrier, `ready`. */
   readonly watches: string | null;
-  /** Whether it is known what its client watches: if so, a waiter that watches nobody is lost. */
+  /** Whether it is known what its client watches: if so, a waiter without a watch is lost. */
   readonly watchesKnown: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface Contender extends RecipePart {
 export interface Surroundings {
   /** The data of the directory: kazoo's semaphore keeps the number of its permits there. */
   readonly data: Uint8Array | null;
-  /** Whether somebody watches for the znode `ready`, as all do who wait at a double barrier. */
+  /** Whether a client watches for the znode `ready`, as all do that wait at a double barrier. */
   readonly isAwaited: boolean;
 }
 
@@ -92,7 +92,7 @@ export function queuedRecipe<C extends Contender>(
   const { kind, permits } =
     named === 'barrier' ? gatheringOf(isReady, about()) : { kind: named, permits: null };
   const queued = inOrder(contenders.filter(({ part }) => part !== 'ready'));
-  // At a barrier all wait until all have come, so nobody holds it before.
+  // At a barrier all wait until all have come, so there is no holder before.
   const holding = kind === 'barrier' && !isReady ? 0 : holdersOf(kind, queued);
   const isQueue = kind === 'queue';
   const waiting = isQueue ? [] : queued.slice(holding);
@@ -122,12 +122,12 @@ function isGathering(contenders: readonly Contender[]): boolean {
   return members.length > 0 && members.every(({ isEphemeral }) => isEphemeral);
 }
 
-/** What those who wait at a double barrier watch. */
+/** The znode that clients watch while they wait at a double barrier. */
 const READY = 'ready';
 
 /** The znode that a contender waits for, of those that its client watches; null for none. */
 export function awaitedBy<C extends Contender>(
-  { kind, queued }: Pick<Queued<C>, 'kind' | 'queued'>,
+  { kind, queued }: Queued<C>,
   contender: C,
   isWatched: (name: string) => boolean,
 ): string | null {

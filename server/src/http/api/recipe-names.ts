@@ -1,9 +1,9 @@
 /**
- * Which recipe a znode belongs to, by its name: locks, elections, semaphores, queues and barriers
+ * Recognizes the recipe of a znode by its name: locks, elections, semaphores, queues and barriers
  * as our client, Curator and kazoo name their znodes.
  *
  * Curator and our client put `_c_<uuid>-` before the kind, kazoo 32 hex digits; the server appends
- * ten digits to what is sequential. Pure: it looks at nothing but names.
+ * ten digits to sequential names. Pure: it looks only at names.
  */
 import { assert } from '@rookery/protocol';
 

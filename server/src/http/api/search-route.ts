@@ -32,11 +32,11 @@ export class Scans {
   #underWay = 0;
 
   /**
-   * The lines that `open` finds as an answer. Nothing is opened while others are under way, which
-   * is HttpError 429, or for HEAD: whoever opens lines goes through them, so that they end.
+   * Answers with the lines that `open` finds. Throws HttpError 429 while other scans are under way,
+   * and opens nothing then or for HEAD: every opened scan is read to its end.
    */
   async answer(
-    { method }: Pick<HttpRequest, 'method'>,
+    { method }: HttpRequest,
     open: () => AsyncIterable<object> | Promise<AsyncIterable<object>>,
   ): Promise<HttpAnswer> {
     const type = 'application/x-ndjson';
@@ -102,8 +102,8 @@ export function searchRoute(search: Search, scans: Scans) {
 }
 
 function filterOf(query: URLSearchParams): (candidate: Candidate) => boolean {
-  const lower = textOf(query, 'match').toLowerCase();
-  const pattern = textOf(query, 'glob');
+  const lower = boundedText(query, 'match').toLowerCase();
+  const pattern = boundedText(query, 'glob');
   const glob = pattern === '' ? null : Glob.of(pattern);
   if (glob === undefined) throw badRequest(`glob: ${Glob.EXPECTED}.`);
   const isWholePath = pattern.includes('/');
@@ -122,7 +122,7 @@ function filterOf(query: URLSearchParams): (candidate: Candidate) => boolean {
   };
 }
 
-function textOf(query: URLSearchParams, name: string): string {
+function boundedText(query: URLSearchParams, name: string): string {
   const text = query.get(name) ?? '';
   if (text.length <= TEXT_CHARACTERS_MAX) return text;
   throw badRequest(`${name}: expected at most ${TEXT_CHARACTERS_MAX} characters.`);
@@ -144,7 +144,7 @@ export interface RecipeSource {
 }
 
 /**
- * Recipes in the tree: `/recipe` tells of one directory, `/recipes` finds all of them and sends a
+ * Recipes in the tree: `/recipe` describes one directory, `/recipes` finds all of them and sends a
  * line of JSON for each.
  */
 export function recipeRoute(source: RecipeSource) {

@@ -84,7 +84,7 @@ it('logs who has ended a session, and not who asked for it while it was ending a
     [{ leaderId: 2, answer: answerOf(false) }, true],
     [{ leaderId: 2, answer: answerOf(true) }, false],
     // A leader of a former release does not tell the two apart.
-    [{ leaderId: 2, answer: '{"ended":true}' }, true],
+    [{ leaderId: 2, answer: '{"ended":true,"alreadyEnding":false}' }, true],
   ] satisfies readonly [Answers, boolean][]) {
     const { routes, call, lines } = useRoutes(answers);
     expect((await routes.end(call())).status).toBe(202);

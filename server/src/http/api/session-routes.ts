@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import type { EndOutcome } from '../../driver/member-answers.js';
 import { shownIdentities, watchedBy } from '../../driver/member-answers.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
+import type { Tree } from '../../state/tree.js';
 import type { SessionId } from '../../state/txn.js';
 import type { WatchMode } from '../../state/watches.js';
 import type { AdminAudit } from '../admin-audit.js';
@@ -109,7 +110,7 @@ export class SessionRoutes {
     const id = this.#known(names[0] ?? '');
     const here = this.#member.expireSession(id);
     const outcome = here === 'notLeading' ? await this.#endElsewhere(id, caller) : here;
-    // Whoever asks for what is happening anyway has not ended the session.
+    // A request for what is happening anyway has not ended the session.
     if (outcome === 'ended') {
       this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
       this.#audit.done(caller, { operation: 'expireSession', session: id });
@@ -173,9 +174,9 @@ export class SessionRoutes {
     }
     // No member has watches of a session without a connection: its client sets them again.
     if (member === null) return { identities: null, watched: [], watchedTruncated: false };
-    const told = await others.session(member, id);
-    if (told === null) return { identities: null, watched: null, watchedTruncated: null };
-    const { traffic, watched, watchedTruncated = null, identities = null } = told;
+    const answer = await others.session(member, id);
+    if (answer === null) return { identities: null, watched: null, watchedTruncated: null };
+    const { traffic, watched, watchedTruncated, identities } = answer;
     return { identities, connection: { address, ...traffic }, watched, watchedTruncated };
   }
 
@@ -201,11 +202,7 @@ export class SessionRoutes {
 }
 
 /** The paths of some ephemerals, at most so many; each is made when it is asked for. */
-function* ephemeralsOf(
-  tree: Pick<ApiMember['state']['tree'], 'visitEphemerals' | 'path'>,
-  session: SessionId,
-  most: number,
-): Generator<string> {
+function* ephemeralsOf(tree: Tree, session: SessionId, most: number): Generator<string> {
   const nodes: number[] = [];
   tree.visitEphemerals(session, (node) => nodes.push(node) < most);
   for (const node of nodes) yield tree.path(node);

@@ -44,7 +44,7 @@ interface TreeSources {
   /** For new znodes whose creator gives none; null: everybody may do everything. */
   readonly defaultAcl?: readonly Acl[] | null;
   /** Gets a line for each write. */
-  readonly logger: Pick<Logger, 'info'>;
+  readonly logger: Logger;
 }
 
 export function treeRoutes(sources: TreeSources): ApiRoutes {
@@ -135,15 +135,12 @@ const OPEN: readonly Acl[] = [{ perms: Perms.all, scheme: 'world', id: 'anyone' 
 export class NodeWrites {
   readonly #open: OpenWriter;
   readonly #defaultAcl: readonly Acl[];
-  readonly #logger: Pick<Logger, 'info'>;
+  readonly #logger: Logger;
   #underWay = 0;
 
   constructor(
     open: OpenWriter,
-    {
-      defaultAcl,
-      logger,
-    }: { readonly defaultAcl: readonly Acl[] | null; readonly logger: Pick<Logger, 'info'> },
+    { defaultAcl, logger }: { readonly defaultAcl: readonly Acl[] | null; readonly logger: Logger },
   ) {
     this.#open = open;
     this.#defaultAcl = defaultAcl ?? OPEN;
@@ -250,7 +247,7 @@ async function createParents(writer: NodeWriter, path: string, acl: readonly Acl
     try {
       await writer.create({ path: parent, mode: 'persistent', ttlMs: 0, data: EMPTY, acl });
     } catch (error) {
-      // Whoever may not create one that exists may create below it all the same.
+      // A caller who may not create one that exists may still create below it.
       const code = error instanceof HttpError ? error.facts['code'] : null;
       if (code !== ErrorCode.nodeExists && code !== ErrorCode.noAuth) throw error;
     }
@@ -259,7 +256,7 @@ async function createParents(writer: NodeWriter, path: string, acl: readonly Acl
 
 const EMPTY = new Uint8Array(0);
 
-/** Throws HttpError 428 without one: nobody overwrites by accident what he has not seen. */
+/** Throws HttpError 428 without one, so that no change overwrites unseen data by accident. */
 function versionIn(header: string | undefined): number {
   if (header === undefined) {
     throw new HttpError(428, 'If-Match is missing: "version", or * for whatever it is.');

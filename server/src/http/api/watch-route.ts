@@ -24,7 +24,7 @@ export interface Change {
   readonly zxid: string | null;
 }
 
-/** What is told of the changes that a watch sees. */
+/** Receives the changes that a watch sees. */
 export interface Hearing {
   onChange(change: Change): void;
   /** Changes may have been missed. */
@@ -44,8 +44,7 @@ export type OpenWatch = (asked: WatchAsked, hearing: Hearing) => Promise<() => v
 
 export class WatchStreams {
   readonly #open: OpenWatch;
-  readonly #places = new StreamPlaces({
-    max: STREAMS_MAX,
+  readonly #places = new StreamPlaces(STREAMS_MAX, {
     what: 'watch znodes',
     otherwise: 'ask another member, or ask again later',
   });

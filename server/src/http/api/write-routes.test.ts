@@ -1,6 +1,7 @@
 /** Which ACL a new znode gets, and its parents, where the request names none. */
 import { type Acl, Perms, type Stat } from '@rookery/protocol';
 import { expect, it } from 'vitest';
+import { keptLog } from '../../simulated/net/fixtures.js';
 import type { Caller } from './caller.js';
 import type { NewNode, NodeWriter } from './node-source.js';
 import { NodeWrites } from './tree-routes.js';
@@ -42,7 +43,7 @@ async function aclsOf(query: string, defaultAcl: readonly Acl[] | null) {
     now: unused,
     end: () => undefined,
   };
-  const logger = { info: () => undefined };
+  const { logger } = keptLog();
   const writes = new NodeWrites(async () => writer, { defaultAcl, logger });
   const params = new URLSearchParams(query);
   await writes.create({
