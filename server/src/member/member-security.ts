@@ -45,9 +45,9 @@ export class MemberSecurity {
     rootAclOf(config);
     const to = { logger, timers: systemTimers() };
     this.#rateLimited = new RateLimitedLog(logger, to.timers);
-    this.logins = new LoginDelays({
-      onDelay: (failure) => this.#rateLimited.warn('login.delayed', { ...failure }),
-    });
+    this.logins = new LoginDelays((failure) =>
+      this.#rateLimited.warn('login.delayed', { ...failure }),
+    );
     const entries = passwordEntries(config);
     this.passwords = new PasswordHashes(entries.map(({ entry }) => entry));
     const fast = entries.filter(({ entry }) => !isScryptEntry(entry)).map(({ setting }) => setting);
@@ -58,7 +58,7 @@ export class MemberSecurity {
     this.#secrets = secretFile === undefined ? null : watchedPeerSecrets(secretFile, to);
     this.peerTls = peerSettings === undefined ? null : new PeerTls(peerSettings, logger, to.timers);
     this.clientTls = tls === null ? undefined : new ClientTls(tls, logger, to.timers);
-    const users = sasl === null ? null : watchedUsers(sasl.usersFile, to);
+    const users = sasl === null ? null : watchedUsers(sasl.usersFile, to.timers, logger);
     this.sasl = users === null ? undefined : new DigestMd5Server((user) => users.current.get(user));
     const followed = [this.#secrets, this.peerTls, this.clientTls ?? null, users];
     this.#followed = followed.filter((one) => one !== null);
@@ -77,11 +77,8 @@ export class MemberSecurity {
   }
 }
 
-function watchedUsers(
-  path: string,
-  to: { readonly logger: Logger; readonly timers: Timers },
-): WatchedFiles<ReadonlyMap<string, string>> {
-  return new WatchedFiles({ name: 'sasl', paths: [path], load: () => readSaslUsers(path), ...to });
+function watchedUsers(path: string, timers: Timers, logger: Logger) {
+  return new WatchedFiles('sasl', [path], () => readSaslUsers(path), timers, logger);
 }
 
 /** Users of the config file, with the settings that have them. */

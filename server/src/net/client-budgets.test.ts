@@ -12,14 +12,13 @@ import {
 } from '../simulated/net/fixtures.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { MemoryNetwork } from '../simulated/net/memory-transport.js';
-import type { ClientConnection } from './client-connection.js';
+import { type ClientConnection, HANDSHAKE_BYTES_MAX } from './client-connection.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort, type ClientPortOptions } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ServerStats } from './server-stats.js';
 
 const ADDRESS = { host: 'server', port: 2181 };
 const HANDSHAKE = 'connect';
-const HANDSHAKE_BYTES_MAX = CLIENT_PORT_DEFAULTS.handshakeBytesMax;
 const ATTACKERS = 20;
 
 async function bench(changes: Partial<ClientPortOptions> = {}) {

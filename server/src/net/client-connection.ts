@@ -25,38 +25,20 @@ import type { HoldReason } from '../pipeline/client-channel.js';
 import {
   type ClientShare,
   type Deferrable,
+  type Hold,
+  InputHolds,
   type InputPace,
   LARGE_ANSWER_BYTES,
   type PacedReader,
   type SharedBudget,
   SMALL_UNFINISHED_BYTES,
-} from './client-share.js';
+} from './backpressure.js';
 import { prefixedHex } from './four-letter/format.js';
-import { type Hold, InputHolds } from './input-holds.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { ConnectionStats, ServerStats } from './server-stats.js';
+import { SESSIONLESS_TIMEOUT_MS } from './sessionless-streams.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream, StreamHandlers } from './transport.js';
-
-export interface ConnectionLimits {
-  /** The largest frame before there is a session, which is a handshake. */
-  readonly handshakeBytesMax: number;
-  /** The largest frame afterwards. */
-  readonly frameBytesMax: number;
-  /** Reading stops above this many bytes of output and continues below half of them. */
-  readonly outputSoftBytes: number;
-  /**
-   * The connection is dropped above this many bytes of output. The largest answer does not count,
-   * so a client may get one answer of any size.
-   */
-  readonly outputHardBytes: number;
-  /** How long an ended connection may take to close. */
-  readonly lingerMs: number;
-  /** A connection without a session is closed after this time. */
-  readonly sessionlessTimeoutMs: number;
-  /** Whether clients can log in by SASL. */
-  readonly offersLogins: boolean;
-}
 
 /**
  * What connections report to. For each connection there is `onOpen`, then any number of
@@ -79,9 +61,19 @@ export interface ClientHandler {
   onClosed(connection: ClientConnection): void;
 }
 
-/** What a connection needs of its port. */
+/** A connection's port. */
 export interface ConnectionOwner {
-  readonly limits: ConnectionLimits;
+  /** The largest frame once there is a session. */
+  readonly frameBytesMax: number;
+  /** Reading stops above this many bytes of output and continues below half of them. */
+  readonly outputSoftBytes: number;
+  /**
+   * The connection is dropped above this many bytes of output. The largest answer does not count,
+   * so a client may get one answer of any size.
+   */
+  readonly outputHardBytes: number;
+  /** Whether clients can log in by SASL. */
+  readonly offersLogins: boolean;
   readonly handler: ClientHandler;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -117,6 +109,10 @@ type CloseCause = 'fault' | 'state' | 'logged';
 
 type Phase = 'open' | 'ended' | 'closed';
 
+/** A ConnectRequest with a password of 16 bytes, as servers give out, has 45 bytes. */
+export const HANDSHAKE_BYTES_MAX = 512;
+/** How long an ended connection may take to close. */
+export const LINGER_MS = 2_000;
 /** A frame of this size may take milliseconds, with thousands of watches or entries of an ACL. */
 const LARGE_FRAME_BYTES = 16 << 10;
 
@@ -125,8 +121,8 @@ const LARGE_FRAME_BYTES = 16 << 10;
  * session: it sends no more, not even that it closes the session.
  */
 const LEFT_EARLY =
-  'it took a session and ended the connection without another word; a Java client since 3.9.4 ' +
-  'does so that is to log in and is started without -Dzookeeper.fips-mode=false';
+  'it took a session and ended the connection without a request, as a Java client since 3.9.4 ' +
+  'does that should log in: start it with -Dzookeeper.fips-mode=false';
 
 export class ClientConnection implements Deferrable, PacedReader, StreamHandlers {
   /** Unique in this process; ids only grow. */
@@ -186,7 +182,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     this.operatorAddress = parts.stream.operatorAddress;
     this.remotePort = parts.stream.remotePort;
     this.openedAtMs = parts.owner.timers.nowMs();
-    this.#reader = new FrameReader(parts.owner.limits.handshakeBytesMax);
+    this.#reader = new FrameReader(HANDSHAKE_BYTES_MAX);
     this.#output = new ClientOutput(parts.stream, parts.owner);
     this.#holds = new InputHolds(parts.stream);
   }
@@ -263,9 +259,9 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
    * decides when a session expires, and of a local session its member, by its lease clock.
    */
   get expiresWallMs(): number {
-    const { timers, limits } = this.#owner;
+    const { timers } = this.#owner;
     const { sessionTimeoutMs, lastResponseMs } = this.stats;
-    const timeoutMs = sessionTimeoutMs === 0 ? limits.sessionlessTimeoutMs : sessionTimeoutMs;
+    const timeoutMs = sessionTimeoutMs === 0 ? SESSIONLESS_TIMEOUT_MS : sessionTimeoutMs;
     const idleMs = timers.nowMs() - Math.max(this.openedAtMs, lastResponseMs);
     return timers.wallMs() + timeoutMs - idleMs;
   }
@@ -288,7 +284,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
    * and `cons` shows the session.
    */
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void {
-    this.#reader.frameBytesMax = this.#owner.limits.frameBytesMax;
+    this.#reader.frameBytesMax = this.#owner.frameBytesMax;
     this.stats.sessionId = session.id;
     this.stats.sessionTimeoutMs = session.timeoutMs;
     this.#owner.onSessionBound(this);
@@ -339,7 +335,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     else this.#endStream();
     // Whatever the client still sends is read and dropped, so that its end of stream is noticed.
     this.#stream.resume();
-    this.#linger = this.#owner.timers.after(this.#owner.limits.lingerMs, () => {
+    this.#linger = this.#owner.timers.after(LINGER_MS, () => {
       this.#stream.destroy();
     });
   }
@@ -386,11 +382,11 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
    */
   flush(): void {
     this.#isDirty = false;
-    const { isWithheld, limits } = this.#owner;
+    const { isWithheld, outputSoftBytes } = this.#owner;
     if (this.#phase !== 'open') return this.#flushEnded();
     const waiting = isWithheld ? this.#output.withhold() : this.#output.flush();
     if (this.#closeIfAbove(waiting)) return;
-    if (waiting > limits.outputSoftBytes) this.#setHold('output');
+    if (waiting > outputSoftBytes) this.#setHold('output');
     else if (!isWithheld) this.#maybeReleaseOutput();
   }
 
@@ -403,8 +399,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   }
 
   #closeIfAbove(bufferedBytes: number): boolean {
-    const { isWithheld, limits, rateLimited } = this.#owner;
-    const { outputHardBytes } = limits;
+    const { isWithheld, outputHardBytes, rateLimited } = this.#owner;
     if (bufferedBytes <= outputHardBytes + this.#output.largestBytes) return false;
     const facts = { bufferedBytes, outputHardBytes, isWithheld };
     rateLimited.warn('client.output_overflow', this.facts(facts));
@@ -440,7 +435,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   }
 
   onEnd(): void {
-    this.#maybeTellMissingLogin();
+    this.#maybeLogMissingLogin();
     // A client that has ended its side still gets the replies that are ready, and no later ones.
     // What was read of it and waits for its rate is delivered first: see `#deliver`.
     if (this.#holds.areNone || this.#reader.bufferedBytes === 0) this.end();
@@ -448,10 +443,10 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   }
 
   /** What a Java client looks like from here that refuses to log in: see `LEFT_EARLY`. */
-  #maybeTellMissingLogin(): void {
-    const { limits, rateLimited } = this.#owner;
+  #maybeLogMissingLogin(): void {
+    const { offersLogins, rateLimited } = this.#owner;
     const { received, sessionId } = this.stats;
-    if (!limits.offersLogins || this.#phase !== 'open' || sessionId === 0 || received > 1) return;
+    if (!offersLogins || this.#phase !== 'open' || sessionId === 0 || received > 1) return;
     rateLimited.info('client.left_without_login', this.facts({ problem: LEFT_EARLY }));
   }
 
@@ -549,13 +544,13 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
 
   #maybeReleaseOutput(): void {
     if (!this.#holds.has('output') && !this.#holds.has('room')) return;
-    if (this.outputBytes > this.#owner.limits.outputSoftBytes / 2) return;
+    if (this.outputBytes > this.#owner.outputSoftBytes / 2) return;
     this.release('output');
-    this.#maybeTellRoom();
+    this.#maybeReportRoom();
   }
 
   /** Reports in a later turn: the handler is never called from within its own call. */
-  #maybeTellRoom(): void {
+  #maybeReportRoom(): void {
     if (!this.#holds.has('room') || this.#isRoomDue) return;
     this.#isRoomDue = true;
     this.#owner.timers.defer(() => {
@@ -641,7 +636,7 @@ class ClientOutput {
 
   /** Whether more waits than this client should have in memory. */
   get isChoked(): boolean {
-    const { outputSoftBytes } = this.#owner.limits;
+    const { outputSoftBytes } = this.#owner;
     // The stream is asked only where it matters, because this runs for each frame.
     if (this.writer.length + this.#bufferedBytesMax <= outputSoftBytes) return false;
     return this.bytes > outputSoftBytes;
@@ -698,7 +693,7 @@ class ClientOutput {
   /** As a flush, while nothing may leave. Returns the bytes that wait. */
   withhold(): number {
     const bytes = this.bytes;
-    const { outputHardBytes } = this.#owner.limits;
+    const { outputHardBytes } = this.#owner;
     // The frames are looked at only where it matters.
     if (bytes > outputHardBytes) {
       const largestBytes = largestFrameBytes(this.writer.untaken);

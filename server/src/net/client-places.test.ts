@@ -1,10 +1,10 @@
 /** Which connections get a place of the client port, for each address. */
 import { expect, it } from 'vitest';
-import { ClientPlaces, type ClientPlacesOptions } from './client-port.js';
+import { ClientPlaces, type PlaceBounds } from './client-port.js';
 
 const NO_LIMIT = { streamsMax: Infinity, connectionsPerAddressMax: 0, boundsLoopback: true };
 
-function placesOf(options: Partial<ClientPlacesOptions>): ClientPlaces {
+function placesOf(options: Partial<PlaceBounds>): ClientPlaces {
   return new ClientPlaces({ ...NO_LIMIT, ...options });
 }
 

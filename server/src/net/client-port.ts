@@ -1,9 +1,9 @@
 /**
  * The port that clients connect to.
  *
- * Owns the listener, every client connection, and what comes before one is accepted: the limit of
- * connections per address, the timeout of streams without a session, and the distinction between
- * four-letter words and frames. It never looks into a frame. All output of a turn is sent in
+ * Owns the listener, every client connection, and the checks before one is accepted: the limit of
+ * connections per address, the timeout of streams without a session, and telling four-letter words
+ * from frames. It never looks into a frame. All output of a turn is sent in
  * `flush()`, one write per connection. Driven by the driver.
  */
 import { addressText, assert, type Identity, JuteReader, SlabPool } from '@rookery/protocol';
@@ -14,71 +14,62 @@ import { addressGroup, isLoopbackAddress } from '../security/address-group.js';
 import { DerError } from '../security/der-reader.js';
 import { alternativeNames, x509Name } from '../security/x509-name.js';
 import {
-  ClientConnection,
-  type ClientHandler,
-  type ConnectionLimits,
-  type ConnectionOwner,
-} from './client-connection.js';
-import {
   ClientShare,
   InputPace,
-  SHARE_LIMITS,
   SharedBudget,
-  type ShareLimits,
-} from './client-share.js';
+  TURN_SHARE,
+  type TurnShare,
+} from './backpressure.js';
+import { ClientConnection, type ClientHandler, type ConnectionOwner } from './client-connection.js';
 import { foreignAtClientPort } from './foreign-protocol.js';
 import type { FourLetterWhitelist } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
-import { SessionlessStreams } from './sessionless-streams.js';
+import {
+  SESSIONLESS_TIMEOUT_MS,
+  type SessionlessOwner,
+  SessionlessStreams,
+} from './sessionless-streams.js';
 import type { Timers } from './timers.js';
 import type { ByteStream, Listener, ListenOptions, Secured, Transport } from './transport.js';
 import type { ClientTls } from './watched-tls.js';
-import { ProtocolSniffer, WORD_LIMITS, type WordLimits, WordService } from './word-service.js';
+import { ProtocolSniffer, WordService } from './word-service.js';
 
-export interface ClientPortOptions extends ConnectionLimits {
+export interface ClientPortOptions extends PlaceBounds {
+  /** The next four are those of `ConnectionOwner`. */
+  readonly frameBytesMax: number;
+  readonly outputSoftBytes: number;
+  readonly outputHardBytes: number;
+  readonly offersLogins: boolean;
   readonly address: ListenAddress;
-  /** Where TLS alone is spoken; null for nowhere. It needs `tls`. */
+  /** The address that takes only TLS; null for none. It needs `tls`. */
   readonly secureAddress: ListenAddress | null;
-  /** The number of open streams. A further one is closed at once. */
-  readonly streamsMax: number;
-  /** The number of connections with frames from one address; 0 for no limit. */
-  readonly connectionsPerAddressMax: number;
-  /** Whether that number holds for loopback addresses, too. */
-  readonly boundsLoopback: boolean;
   readonly whitelist: FourLetterWhitelist;
-  readonly connectionTokens: ConnectionTokensOptions;
+  readonly connectionTokens: TokenBucket;
   /** Bounds for the work of all connections in one turn. */
-  readonly share: ShareLimits;
+  readonly share: TurnShare;
   /** Bytes that all connections together may have read and not delivered. */
   readonly inputBytesMax: number;
   /** Bytes of output that all clients together may leave untaken; see `flush`. */
   readonly outputBytesMax: number;
-  /** Bounds for all four-letter words together. */
-  readonly words: WordLimits;
 }
 
 /** Defaults for what the configuration leaves out, ZooKeeper's where it has them. */
 export const CLIENT_PORT_DEFAULTS = {
-  // A ConnectRequest with a password of 16 bytes, as servers give out, has 45 bytes.
-  handshakeBytesMax: 512,
   frameBytesMax: 1_048_575,
   outputSoftBytes: 1 << 20,
   outputHardBytes: 16 << 20,
-  lingerMs: 2_000,
   secureAddress: null,
   streamsMax: Number.POSITIVE_INFINITY,
   connectionsPerAddressMax: 0,
   boundsLoopback: true,
-  sessionlessTimeoutMs: 10_000,
   offersLogins: false,
   connectionTokens: { max: 0, perSecond: 1 },
-  share: SHARE_LIMITS,
+  share: TURN_SHARE,
   inputBytesMax: 256 << 20,
   outputBytesMax: 512 << 20,
-  words: WORD_LIMITS,
 } as const;
 
 interface ClientPortParts {
@@ -92,8 +83,11 @@ interface ClientPortParts {
   readonly tls?: ClientTls | undefined;
 }
 
-export class ClientPort implements ConnectionOwner {
-  readonly limits: ConnectionLimits;
+export class ClientPort implements ConnectionOwner, SessionlessOwner {
+  readonly frameBytesMax: number;
+  readonly outputSoftBytes: number;
+  readonly outputHardBytes: number;
+  readonly offersLogins: boolean;
   readonly timers: Timers;
   readonly logger: Logger;
   readonly rateLimited: RateLimitedLog;
@@ -130,27 +124,25 @@ export class ClientPort implements ConnectionOwner {
 
   constructor(parts: ClientPortParts) {
     this.#parts = parts;
-    this.#options = parts.options;
-    this.limits = parts.options;
+    const { options } = parts;
+    this.#options = options;
+    this.frameBytesMax = options.frameBytesMax;
+    this.outputSoftBytes = options.outputSoftBytes;
+    this.outputHardBytes = options.outputHardBytes;
+    this.offersLogins = options.offersLogins;
     this.timers = parts.timers;
     this.logger = parts.logger;
     this.rateLimited = new RateLimitedLog(parts.logger, parts.timers);
     this.stats = parts.stats;
-    this.share = new ClientShare(parts.timers, parts.options.share);
+    this.share = new ClientShare(parts.timers, options.share);
     this.pace = new InputPace(parts.timers);
-    this.input = new SharedBudget(parts.options.inputBytesMax);
-    this.output = new SharedBudget(parts.options.outputBytesMax);
-    this.#sessionless = new SessionlessStreams({
-      timeoutMs: parts.options.sessionlessTimeoutMs,
-      timers: parts.timers,
-      // The other half is for those who have a session.
-      placesMax: Math.max(1, Math.floor(parts.options.streamsMax / 2)),
-      isClientWaiting: (id) => this.#sniffers.get(id)?.isClientWaiting === true,
-      onExpired: (id) => this.#onExpired(id),
-      onEvicted: (id) => this.#onEvicted(id),
-    });
-    this.#places = new ClientPlaces(parts.options);
-    this.#tokens = new ConnectionTokens(parts.options.connectionTokens, parts.timers.nowMs());
+    this.input = new SharedBudget(options.inputBytesMax);
+    this.output = new SharedBudget(options.outputBytesMax);
+    // The other half is for streams that have a session.
+    const placesMax = Math.max(1, Math.floor(options.streamsMax / 2));
+    this.#sessionless = new SessionlessStreams(this, parts.timers, placesMax);
+    this.#places = new ClientPlaces(options);
+    this.#tokens = new ConnectionTokens(options.connectionTokens, parts.timers.nowMs());
   }
 
   /** The number of accepted connections, including those that are about to close. */
@@ -173,18 +165,13 @@ export class ClientPort implements ConnectionOwner {
    * answered from the view. Throws ListenError.
    */
   async listen(handler: ClientHandler, view: MemberView): Promise<void> {
-    const { options, timers, stats, audit } = this.#parts;
     this.#handler = handler;
-    this.#words = new WordService({
-      ...options,
-      limits: options.words,
-      timers,
-      rateLimited: this.rateLimited,
-      stats,
-      audit,
+    this.#words = new WordService(
+      this,
+      this.#options.whitelist,
       view,
-      connections: this.#connections,
-    });
+      this.#parts.audit ?? null,
+    );
     const { address, secureAddress, streamsMax } = this.#options;
     const { tls } = this.#parts;
     const common = { chunks: 'lent', streamsMax, count: { open: 0 } } as const;
@@ -274,7 +261,7 @@ export class ClientPort implements ConnectionOwner {
     this.rateLimited.close();
   }
 
-  // The next four methods are only for connections.
+  // The next methods are only for connections and streams.
 
   onDirty(connection: ClientConnection): void {
     this.#dirty.push(connection);
@@ -290,6 +277,42 @@ export class ClientPort implements ConnectionOwner {
     this.#withheld.delete(connection);
     this.#places.leave(connection.remoteAddress);
     this.handler.onClosed(connection);
+  }
+
+  onWordPart(id: number): void {
+    this.#sessionless.renew(id);
+  }
+
+  onFrames(id: number, stream: ByteStream, first: Uint8Array): void {
+    const problem = foreignAtClientPort(first);
+    if (problem !== null) return this.#refuseForeign(id, stream, problem);
+    const refusal = this.#refusalFor(stream);
+    if (refusal === null) this.#open(id, stream).begin(first);
+    else this.#refuse(stream, refusal);
+  }
+
+  onLeft(id: number): void {
+    this.#sessionless.leave(id);
+  }
+
+  onGone(id: number): void {
+    this.#forget(id);
+  }
+
+  isClientWaiting(id: number): boolean {
+    return this.#sniffers.get(id)?.isClientWaiting === true;
+  }
+
+  onExpired(id: number): void {
+    const timeoutMs = SESSIONLESS_TIMEOUT_MS;
+    this.stats.sessionlessExpired += 1;
+    this.rateLimited.warn('client.sessionless_expired', { connection: id, timeoutMs });
+  }
+
+  onEvicted(id: number): void {
+    this.#evicted.add(id);
+    this.stats.sessionlessEvicted += 1;
+    this.rateLimited.warn('client.sessionless_evicted', { connection: id });
   }
 
   /** Closes the connections with the most unfinished input. */
@@ -330,7 +353,7 @@ export class ClientPort implements ConnectionOwner {
       return this.#refuse(stream, { reason: 'the port closes' });
     }
     this.#admit(this.#nextId++, stream);
-    // A place stays free for who comes next, so a word is answered whoever holds the others.
+    // A place stays free for the next client, so a word is answered even when the others are taken.
     const staying = this.#streams - this.#evicted.size;
     if (staying > this.#places.streamsMax) this.#sessionless.evict();
   }
@@ -348,26 +371,8 @@ export class ClientPort implements ConnectionOwner {
   }
 
   #admit(id: number, stream: ByteStream): void {
-    const words = this.#words;
-    assert(words !== null, 'the port listens');
-    const sniffer = new ProtocolSniffer({
-      stream,
-      argumentBytes: (word) => words.argumentBytes(word),
-      onWord: (asked) => words.answer(asked, stream, () => this.#sessionless.renew(id)),
-      onAnswerDrained: (answer) => words.onDrain(answer),
-      onFrames: (first) => {
-        const problem = foreignAtClientPort(first);
-        if (problem !== null) return this.#refuseForeign(id, stream, problem);
-        const refusal = this.#refusalFor(stream);
-        if (refusal === null) this.#open(id, stream).begin(first);
-        else this.#refuse(stream, refusal);
-      },
-      onLeft: () => this.#sessionless.leave(id),
-      onClosed: (answer) => {
-        this.#forget(id);
-        if (answer !== null) words.forget(answer);
-      },
-    });
+    assert(this.#words !== null, 'the port listens');
+    const sniffer = new ProtocolSniffer(id, stream, this.#words, this);
     this.#sniffers.set(id, sniffer);
     this.#streams += 1;
     this.#sessionless.add(id, () => sniffer.drop(), stream.remoteAddress);
@@ -408,18 +413,6 @@ export class ClientPort implements ConnectionOwner {
     this.#evicted.delete(id);
     this.#streams -= 1;
   }
-
-  #onExpired(id: number): void {
-    const timeoutMs = this.#options.sessionlessTimeoutMs;
-    this.stats.sessionlessExpired += 1;
-    this.rateLimited.warn('client.sessionless_expired', { connection: id, timeoutMs });
-  }
-
-  #onEvicted(id: number): void {
-    this.#evicted.add(id);
-    this.stats.sessionlessEvicted += 1;
-    this.rateLimited.warn('client.sessionless_evicted', { connection: id });
-  }
 }
 
 const IGNORE = {
@@ -432,7 +425,8 @@ const IGNORE = {
 /** The part of all places that one address cannot take. */
 const KEPT_PART = 1 / 8;
 
-export interface ClientPlacesOptions {
+/** How many places there are, and one address may have. */
+export interface PlaceBounds {
   /** The number of open streams; a further one is closed by the listener. */
   readonly streamsMax: number;
   /** The number of connections of one address; 0 for no limit. */
@@ -453,7 +447,7 @@ export interface ClientPlacesOptions {
 export class ClientPlaces {
   /** With more streams than this, one without a session has to go. */
   readonly streamsMax: number;
-  readonly #options: ClientPlacesOptions;
+  readonly #bounds: PlaceBounds;
   /** Places for every address, and for those that have none. */
   readonly #anyMax: number;
   readonly #firstMax: number;
@@ -461,10 +455,10 @@ export class ClientPlaces {
   readonly #counts = new Map<string, number>();
   #taken = 0;
 
-  constructor(options: ClientPlacesOptions) {
-    const { streamsMax } = options;
+  constructor(bounds: PlaceBounds) {
+    const { streamsMax } = bounds;
     const kept = Number.isFinite(streamsMax) ? Math.floor(streamsMax * KEPT_PART) : 0;
-    this.#options = options;
+    this.#bounds = bounds;
     this.#anyMax = streamsMax - kept;
     this.#firstMax = streamsMax - Math.ceil(kept / 2);
     this.streamsMax = streamsMax - Math.ceil(kept / 4);
@@ -472,7 +466,7 @@ export class ClientPlaces {
 
   /** Why a connection from this address gets no place, for the log; null if it gets one. */
   refusalFor(address: string): Record<string, unknown> | null {
-    const { connectionsPerAddressMax: most, boundsLoopback, streamsMax } = this.#options;
+    const { connectionsPerAddressMax: most, boundsLoopback, streamsMax } = this.#bounds;
     if (address === '') return null;
     const own = this.#counts.get(addressGroup(address)) ?? 0;
     const isBound = most > 0 && (boundsLoopback || !isLoopbackAddress(address));
@@ -506,7 +500,7 @@ export class ClientPlaces {
   }
 }
 
-interface ConnectionTokensOptions {
+interface TokenBucket {
   /** The size of the bucket: connections that may come at once. 0 means no limit. */
   readonly max: number;
   readonly perSecond: number;
@@ -520,11 +514,11 @@ interface ConnectionTokensOptions {
  * turns it off. The clock is an argument.
  */
 export class ConnectionTokens {
-  readonly #options: ConnectionTokensOptions;
+  readonly #options: TokenBucket;
   #tokens: number;
   #filledAtMs: number;
 
-  constructor(options: ConnectionTokensOptions, nowMs: number) {
+  constructor(options: TokenBucket, nowMs: number) {
     assert(options.max === 0 || options.perSecond > 0, 'an empty bucket is filled again');
     this.#options = options;
     this.#tokens = options.max;
@@ -544,10 +538,10 @@ export class ConnectionTokens {
   }
 }
 
-/** What of a certificate is its owner's name. */
+/** The part of a certificate that names its owner. */
 type CertificateIdentity = 'subject' | 'san-uri' | 'san-dns';
 
-const NOBODY: readonly Identity[] = [];
+const NO_IDENTITY: readonly Identity[] = [];
 /** One name is usual; a certificate of more is that of no client. */
 const NAMES_MAX = 16;
 
@@ -560,9 +554,9 @@ export function provenBy(
   identity: CertificateIdentity = 'subject',
 ): readonly Identity[] {
   const certificate = secured?.certificate ?? null;
-  if (certificate === null) return NOBODY;
+  if (certificate === null) return NO_IDENTITY;
   const names = namesOf(certificate, identity);
-  if (names.length > NAMES_MAX) return NOBODY;
+  if (names.length > NAMES_MAX) return NO_IDENTITY;
   return names.map((id) => ({ scheme: 'x509', id }));
 }
 

@@ -1,10 +1,10 @@
 /**
- * A bounded number of places for what strangers may begin, shared fairly between their addresses.
+ * Shares a bounded number of places fairly between the addresses of strangers.
  *
  * When all places are taken, a newcomer gets that of the oldest one of the address that has most,
- * which may be its own. So one address cannot keep others out, and whoever only holds places loses
- * them to those who come later. Every operation takes constant time, because strangers cause it.
- * Used for TLS handshakes, for streams without a session, and for answers to four-letter words that
+ * which may be its own. So one address cannot keep others out, and a client that only holds places
+ * loses them to later ones. Every operation takes constant time, because strangers cause it. Used
+ * for TLS handshakes, for streams without a session, and for answers to four-letter words that
  * their clients do not take.
  */
 
@@ -69,7 +69,7 @@ export class FairSlots<Slot extends FairSlot> {
     before?.delete(group);
     if (before?.size === 0) this.#byCount.delete(from);
     if (to > 0) this.#byCount.set(to, (this.#byCount.get(to) ?? new Set<string>()).add(group));
-    // An address loses one place at a time, so the next smaller number is that of somebody.
+    // An address loses one place at a time, so some address has the next smaller number.
     if (to > this.#largest) this.#largest = to;
     else if (from === this.#largest && !this.#byCount.has(from)) this.#largest = to;
   }

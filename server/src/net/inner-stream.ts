@@ -23,7 +23,7 @@ export class InnerStream implements ByteStream {
   readonly remoteAddress = '';
   readonly operatorAddress: string;
   readonly remotePort = 0;
-  /** Nothing leaves the process, so nobody can listen. */
+  /** Nothing leaves the process, so it cannot be overheard. */
   readonly secured = { certificate: null };
   /** Nothing is buffered, because the other end takes everything at once. */
   readonly bufferedBytes = 0;

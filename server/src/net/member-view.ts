@@ -1,5 +1,5 @@
 /**
- * What four-letter words, metrics, probes and the admin port may read about their member.
+ * Shows a member to four-letter words, metrics, probes and the admin port.
  *
  * `driver/member-status.ts` implements it over the state, the core and the configuration. Every
  * property is read on demand, between two changes of the state, so properties agree with each
@@ -43,7 +43,7 @@ export interface QuorumView {
   readonly initLimitTicks: number;
   readonly syncLimitTicks: number;
   readonly peerPort: number;
-  /** The election port as in `membership`; nobody listens on it. */
+  /** The election port as in `membership`; it is not open. */
   readonly electionPort: number;
   readonly participant: boolean;
   /** The text of /zookeeper/config. */
@@ -125,7 +125,7 @@ export interface HealthView {
   readonly role: 'looking' | 'following' | 'leading';
   /** How long it has shown that role; failed attempts to follow or to lead count as `looking`. */
   readonly roleForMs: number;
-  /** While nobody is elected or followed: why, and which members it waits for; null otherwise. */
+  /** While there is no leader: why, and which members it waits for; null otherwise. */
   readonly waitsFor: string | null;
   /** Whether it serves reads without a quorum, as configured. */
   readonly isReadOnly: boolean;

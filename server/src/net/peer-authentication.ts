@@ -35,7 +35,7 @@ export type AuthenticationStep =
   | { readonly kind: 'answer'; readonly answer: Challenge | Proof }
   /** The accepting side sends its own proof now. */
   | { readonly kind: 'proven'; readonly peer: ProvenPeer; readonly answer: Proof | null }
-  /** The reason tells a stranger nothing. */
+  /** The reason reveals nothing to a stranger. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** One side of an exchange, by what it proves itself. */

@@ -1,11 +1,11 @@
 /**
- * Whether a certificate is that of a member: by the names in its subject alternative names.
+ * Judges whether a certificate is a member's, by its subject alternative names.
  *
- * A URI `rookery://<ensemble>/<id>` names a member of an ensemble; a certificate that has such URIs
- * is judged by them alone, so that two ensembles under one authority stay apart. Otherwise a DNS
- * name or an IP address must be the host of that member in the config file, letter for letter: a
- * wildcard would stand for every member, and the name of an address is never asked for. That the
- * certificate is valid is TLS's business. Pure.
+ * A URI `rookery://<ensemble>/<id>` names a member of an ensemble; if a certificate has such URIs,
+ * only they count, so that two ensembles under one authority stay apart. Otherwise a DNS name or an
+ * IP address must be the host of that member in the config file, letter for letter: a wildcard
+ * would stand for every member, and names of addresses are not looked up. TLS checks that the
+ * certificate is valid. Pure.
  */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';

@@ -103,7 +103,7 @@ function addressProblem(hello: Hello, { own, dialled }: HelloExpectation): strin
   return null;
 }
 
-/** Checked last, so that a member of a longer list is told that the lists differ. */
+/** Checked last, so that a member of a longer list learns that the lists differ. */
 function strangerProblem(hello: Hello, expected: HelloExpectation): string | null {
   const { own, dialled } = expected;
   if (!expected.isMember(hello.id)) {

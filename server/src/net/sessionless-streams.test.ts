@@ -10,10 +10,10 @@ import { MemoryNetwork } from '../simulated/net/memory-transport.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ServerStats } from './server-stats.js';
-import { SessionlessStreams } from './sessionless-streams.js';
+import { SESSIONLESS_TIMEOUT_MS, SessionlessStreams } from './sessionless-streams.js';
 import type { Timer } from './timers.js';
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = SESSIONLESS_TIMEOUT_MS;
 const PER_TURN = 256;
 
 /** Notes the most that `done` grew in one action. */
@@ -37,15 +37,12 @@ function streams(most = Number.POSITIVE_INFINITY) {
   timers.done = () => dropped.length;
   const evicted: number[] = [];
   const waiting = new Set<number>();
-  const parts = {
-    timeoutMs: TIMEOUT_MS,
-    timers,
-    placesMax: most,
+  const owner = {
     isClientWaiting: (id: number) => waiting.has(id),
     onExpired: (id: number) => expired.push(id),
     onEvicted: (id: number) => evicted.push(id),
   };
-  const list = new SessionlessStreams(parts);
+  const list = new SessionlessStreams(owner, timers, most);
   const add = (id: number, address = '10.0.0.1') => {
     list.add(id, () => dropped.push(id), address);
   };

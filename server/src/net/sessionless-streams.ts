@@ -1,9 +1,9 @@
 /**
- * The open streams without a session: not identified yet, in their handshake, or getting the answer
- * to a word.
+ * Bounds the open streams without a session: those not identified yet, in their handshake, or
+ * getting the answer to a word.
  *
  * A stream that has no session in time is dropped, and so is one that ends its side before it sent
- * a whole word or frame. The time of a stream whose client waits for this member begins anew. The
+ * a whole word or frame. The time of a stream whose client waits for this member starts over. The
  * number of streams is bounded: when there is one too many, the oldest stream of the address with
  * the most is dropped (fair-slots.ts). Strangers may open as many streams as there are files at one
  * moment, and dropping one takes some microseconds, so one turn drops at most 256 that had no
@@ -15,10 +15,8 @@ import { addressGroup } from '../security/address-group.js';
 import { type FairSlot, FairSlots } from './fair-slots.js';
 import type { Timer, Timers } from './timers.js';
 
-export interface SessionlessParts {
-  readonly timeoutMs: number;
-  readonly timers: Timers;
-  readonly placesMax: number;
+/** The port of the streams. */
+export interface SessionlessOwner {
   /** Whether the stream's client can do nothing but wait for this member. */
   isClientWaiting(id: number): boolean;
   /** A stream has lost its place to another one, and is dropped. */
@@ -37,13 +35,16 @@ interface Sessionless {
   readonly drop: () => void;
 }
 
+/** A stream without a session is closed after this time. */
+export const SESSIONLESS_TIMEOUT_MS = 10_000;
 /** How often the streams are checked within their timeout. */
 const CHECKS = 4;
 /** Streams of each of the two kinds that one turn drops. To drop so many takes about 3 ms. */
 const DROPS_PER_TURN = 256;
 
 export class SessionlessStreams {
-  readonly #parts: SessionlessParts;
+  readonly #owner: SessionlessOwner;
+  readonly #timers: Timers;
   /** Ordered by their last activity, the oldest first. */
   readonly #streams = new Map<number, Sessionless>();
   readonly #places: FairSlots<Place>;
@@ -53,15 +54,16 @@ export class SessionlessStreams {
   #isDropping = false;
   #isClosed = false;
 
-  constructor(parts: SessionlessParts) {
-    this.#parts = parts;
-    this.#places = new FairSlots(parts.placesMax);
+  constructor(owner: SessionlessOwner, timers: Timers, placesMax: number) {
+    this.#owner = owner;
+    this.#timers = timers;
+    this.#places = new FairSlots(placesMax);
   }
 
   /** Adds a new stream. One without an address takes no place and is never evicted. */
   add(id: number, drop: () => void, address = ''): void {
     const place = { id, group: addressGroup(address) };
-    this.#streams.set(id, { place, sinceMs: this.#parts.timers.nowMs(), drop });
+    this.#streams.set(id, { place, sinceMs: this.#timers.nowMs(), drop });
     const evicted = address === '' ? null : this.#places.add(place);
     if (evicted !== null) this.#drop(evicted);
     this.#maybeStartCheck();
@@ -74,7 +76,7 @@ export class SessionlessStreams {
   }
 
   #drop({ id }: Place): void {
-    this.#parts.onEvicted(id);
+    this.#owner.onEvicted(id);
     this.leave(id);
   }
 
@@ -84,12 +86,12 @@ export class SessionlessStreams {
     if (stream !== undefined) this.#streams.set(id, { ...stream, drop });
   }
 
-  /** Something happened on the stream, so its time begins anew. */
+  /** Something happened on the stream, so its time starts over. */
   renew(id: number): void {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
     this.#streams.delete(id);
-    this.#streams.set(id, { ...stream, sinceMs: this.#parts.timers.nowMs() });
+    this.#streams.set(id, { ...stream, sinceMs: this.#timers.nowMs() });
   }
 
   /** Removes a stream that is gone or has a session. */
@@ -114,7 +116,7 @@ export class SessionlessStreams {
 
   #maybeStartCheck(): void {
     if (this.#check !== null || this.#streams.size === 0 || this.#isClosed) return;
-    this.#check = this.#parts.timers.after(this.#parts.timeoutMs / CHECKS, () => {
+    this.#check = this.#timers.after(SESSIONLESS_TIMEOUT_MS / CHECKS, () => {
       this.#check = null;
       this.#expire();
       this.#maybeStartCheck();
@@ -123,23 +125,22 @@ export class SessionlessStreams {
 
   /** Looks at no more streams than one turn drops. */
   #expire(): void {
-    const { timers, timeoutMs, isClientWaiting, onExpired } = this.#parts;
-    const nowMs = timers.nowMs();
+    const nowMs = this.#timers.nowMs();
     let left = DROPS_PER_TURN;
     for (const [id, { place, sinceMs, drop }] of this.#streams) {
-      if (nowMs - sinceMs < timeoutMs) return;
+      if (nowMs - sinceMs < SESSIONLESS_TIMEOUT_MS) return;
       if (left === 0) {
-        timers.defer(() => this.#expire());
+        this.#timers.defer(() => this.#expire());
         return;
       }
       left -= 1;
-      if (isClientWaiting(id)) {
+      if (this.#owner.isClientWaiting(id)) {
         this.renew(id);
         continue;
       }
       this.#streams.delete(id);
       this.#places.delete(place);
-      onExpired(id);
+      this.#owner.onExpired(id);
       drop();
     }
   }
@@ -147,7 +148,7 @@ export class SessionlessStreams {
   #dropSoon(): void {
     if (this.#isDropping || this.#due.length === 0) return;
     this.#isDropping = true;
-    this.#parts.timers.defer(() => {
+    this.#timers.defer(() => {
       this.#isDropping = false;
       for (let left = DROPS_PER_TURN; left > 0 && this.#due.length > 0; left--) {
         this.#dropDue(this.#due.shift());

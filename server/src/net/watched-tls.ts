@@ -87,15 +87,10 @@ export class WatchedTls {
     this.#authority = new TlsExpiryLog(AUTHORITY, logger, timers);
     this.#revocationList = new TlsExpiryLog(REVOCATION_LIST, logger, timers);
     this.rateLimited = new RateLimitedLog(logger, timers);
-    this.#files = new WatchedFiles({
-      name: at.name,
-      logger,
-      timers,
-      paths: pathsOf(settings),
-      load: () => loadTlsFiles(settings),
-      onStale: (isStale) => {
-        this.figures.isStale = isStale;
-      },
+    const load = () => loadTlsFiles(settings);
+    this.#files = new WatchedFiles(at.name, pathsOf(settings), load, timers, logger);
+    this.#files.onStale((isStale) => {
+      this.figures.isStale = isStale;
     });
     this.#files.onChange((material) => {
       for (const acceptor of this.#acceptors) acceptor.renew(material);

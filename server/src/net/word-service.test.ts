@@ -19,8 +19,9 @@ import { CLIENT_PORT_DEFAULTS, ClientPort, type ClientPortOptions } from './clie
 import { FourLetterWhitelist } from './four-letter/words.js';
 import type { MemberView } from './member-view.js';
 import { ServerStats } from './server-stats.js';
+import { SESSIONLESS_TIMEOUT_MS } from './sessionless-streams.js';
 import type { Timer } from './timers.js';
-import { WORD_LIMITS } from './word-service.js';
+import { BLOCKED_MAX, LISTINGS_MAX } from './word-service.js';
 
 const ADDRESS = { host: 'server', port: 2181 };
 
@@ -205,7 +206,7 @@ describe('a listing', () => {
   it('does not wait for listings whose clients take nothing; the oldest of those are dropped', async () => {
     const { timers, log, ask } = await bench({ watchedPaths: watchedPathsOf(20_000) });
     const slow: FarEnd[] = [];
-    for (let count = 0; count < WORD_LIMITS.blockedMax + 2; count++) {
+    for (let count = 0; count < BLOCKED_MAX + 2; count++) {
       const asker = await ask('wchp', 'slow');
       asker.stream.pause();
       slow.push(asker);
@@ -233,11 +234,11 @@ describe('a listing', () => {
       }),
     });
     const askers: FarEnd[] = [];
-    for (let count = 0; count < 2 * WORD_LIMITS.listingsMax; count++) {
+    for (let count = 0; count < 2 * LISTINGS_MAX; count++) {
       askers.push(await ask('wchp'));
     }
     // No part is written before 2000 paths are listed, and four listings take more than 20 s.
-    await timers.advance(CLIENT_PORT_DEFAULTS.sessionlessTimeoutMs);
+    await timers.advance(SESSIONLESS_TIMEOUT_MS);
     expect(askers.some(isWhole)).toBe(false);
     await timers.advance(60_000);
     expect(askers.every(isWhole)).toBe(true);

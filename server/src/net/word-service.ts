@@ -11,7 +11,7 @@ import { type FourLetterWord, isListing } from '../config/four-letter-words.js';
 import type { AuditSink } from '../pipeline/audit.js';
 import { addressGroup, plainAddress } from '../security/address-group.js';
 import { atMost } from '../state/at-most.js';
-import type { ClientConnection } from './client-connection.js';
+import { type ClientConnection, LINGER_MS } from './client-connection.js';
 import { type FairSlot, FairSlots } from './fair-slots.js';
 import type { ConnectionView } from './four-letter/context.js';
 import { type AskedWord, replyToWord } from './four-letter/reply.js';
@@ -19,56 +19,54 @@ import { type FourLetterWhitelist, readFirstBytes, TRACE_MASK_BYTES } from './fo
 import type { MemberView } from './member-view.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
+import { SESSIONLESS_TIMEOUT_MS } from './sessionless-streams.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
-interface WordServiceParts {
-  readonly whitelist: FourLetterWhitelist;
-  readonly limits: WordLimits;
-  /** After this idle time a stream without a session is dropped, in ms. */
-  readonly sessionlessTimeoutMs: number;
-  readonly lingerMs: number;
+/** The client port. */
+interface WordPort {
   readonly timers: Timers;
   readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
-  /** Gets a line for each word that changes something; absent where nothing is audited. */
-  readonly audit?: AuditSink | null | undefined;
-  readonly view: MemberView;
-  /** The port's own set of client connections, which changes. */
-  readonly connections: ReadonlySet<ClientConnection>;
+  readonly connectionCount: number;
+  connections(): Iterable<ClientConnection>;
 }
 
 /** The words that change something: counters, or the trace mask. */
 const CHANGING: ReadonlySet<FourLetterWord> = new Set(['crst', 'srst', 'stmk']);
 
 export class WordService {
-  readonly #parts: WordServiceParts;
+  readonly #port: WordPort;
+  readonly #whitelist: FourLetterWhitelist;
+  readonly #view: MemberView;
+  readonly #audit: AuditSink | null;
   readonly #scheduler: WordScheduler;
 
-  constructor(parts: WordServiceParts) {
-    this.#parts = parts;
-    this.#scheduler = new WordScheduler(parts.timers, parts.limits);
+  /** `audit` gets a line for each word that changes something; null where nothing is audited. */
+  constructor(
+    port: WordPort,
+    whitelist: FourLetterWhitelist,
+    view: MemberView,
+    audit: AuditSink | null,
+  ) {
+    this.#port = port;
+    this.#whitelist = whitelist;
+    this.#view = view;
+    this.#audit = audit;
+    this.#scheduler = new WordScheduler(port.timers);
   }
 
   /** The number of bytes that belong to a word and follow it. */
   argumentBytes(word: FourLetterWord): number {
-    return word === 'stmk' && this.#parts.whitelist.allows(word) ? TRACE_MASK_BYTES : 0;
+    return word === 'stmk' && this.#whitelist.allows(word) ? TRACE_MASK_BYTES : 0;
   }
 
   /** Makes an answer, which the scheduler begins. `onPart` is called for each written part. */
   answer(asked: AskedWord, stream: ByteStream, onPart: () => void): WordAnswer {
-    const { whitelist, lingerMs, timers, rateLimited } = this.#parts;
     if (CHANGING.has(asked.word)) this.#record(asked.word, stream.remoteAddress);
-    const answer = new WordAnswer({
-      word: asked.word,
-      pieces: this.#piecesFor(asked, stream),
-      isListing: isListing(asked.word) && whitelist.allows(asked.word),
-      stream,
-      timers,
-      rateLimited,
-      lingerMs,
-      onPart,
-    });
+    const isLong = isListing(asked.word) && this.#whitelist.allows(asked.word);
+    const what = { word: asked.word, pieces: this.#piecesFor(asked, stream), isListing: isLong };
+    const answer = new WordAnswer(this.#port, stream, what, onPart);
     this.#scheduler.add(answer);
     return answer;
   }
@@ -84,54 +82,38 @@ export class WordService {
   }
 
   #record(word: FourLetterWord, address: string): void {
-    const isAllowed = this.#parts.whitelist.allows(word);
+    const isAllowed = this.#whitelist.allows(word);
     const who = { session: 0, user: [], ip: plainAddress(address) };
     const asked = { operation: 'fourLetterWord', request: word };
     const failure = { result: 'failure', error: ErrorCode.noAuth } as const;
     const outcome = isAllowed ? ({ result: 'success' } as const) : failure;
-    this.#parts.audit?.record({ ...who, ...asked, ...outcome });
+    this.#audit?.record({ ...who, ...asked, ...outcome });
   }
 
   *#piecesFor(asked: AskedWord, stream: ByteStream): Generator<string> {
-    const { timers, stats, view, whitelist, connections, sessionlessTimeoutMs } = this.#parts;
+    const port = this.#port;
+    const { stats } = port;
     const { remoteAddress, remotePort } = stream;
-    const wallMs = timers.wallMs();
+    const wallMs = port.timers.wallMs();
     const own = new ConnectionStats(stats, wallMs);
     own.receivedPackets(1);
-    const expiresWallMs = wallMs + sessionlessTimeoutMs;
+    const expiresWallMs = wallMs + SESSIONLESS_TIMEOUT_MS;
     const isSecured = stream.secured !== null;
     const from = { remoteAddress, remotePort, isSecured };
     const asker = { ...from, interestOps: 0, expiresWallMs, stats: own };
-    yield* replyToWord(asked, whitelist, {
-      view,
+    yield* replyToWord(asked, this.#whitelist, {
+      view: this.#view,
       stats,
       wallMs,
-      connectionCount: 1 + connections.size,
-      connections: () => withAsker(asker, connections),
+      connectionCount: 1 + port.connectionCount,
+      connections: () => withAsker(asker, port),
     });
   }
 }
 
-function* withAsker(
-  asker: ConnectionView,
-  connections: ReadonlySet<ClientConnection>,
-): Generator<ConnectionView> {
+function* withAsker(asker: ConnectionView, port: WordPort): Generator<ConnectionView> {
   yield asker;
-  yield* atMost(connections.size, connections);
-}
-
-interface WordAnswerParts {
-  readonly word: FourLetterWord;
-  readonly pieces: Iterator<string>;
-  /** Whether the answer may take long, as a listing does. Short answers come first. */
-  readonly isListing: boolean;
-  readonly stream: ByteStream;
-  readonly timers: Timers;
-  readonly rateLimited: RateLimitedLog;
-  /** How long a client may take to close after the answer, in ms. */
-  readonly lingerMs: number;
-  /** Called for each part that was written; a client that takes parts is not idle. */
-  onPart(): void;
+  yield* atMost(port.connectionCount, port.connections());
 }
 
 /** The result of a step: more to do, waiting for the client, or done. */
@@ -158,20 +140,41 @@ const STEP_PIECES = 128;
 class WordAnswer implements FairSlot {
   readonly isListing: boolean;
   readonly group: string;
-  readonly #parts: WordAnswerParts;
+  readonly #port: WordPort;
+  readonly #stream: ByteStream;
+  readonly #word: FourLetterWord;
+  readonly #pieces: Iterator<string>;
+  readonly #onPart: () => void;
   #text = '';
   #isOver = false;
   #linger: Timer | null = null;
 
-  constructor(parts: WordAnswerParts) {
-    this.isListing = parts.isListing;
-    this.group = addressGroup(parts.stream.remoteAddress);
-    this.#parts = parts;
+  /**
+   * `isListing`: the answer may take long; short ones come first. `onPart` is called for each part
+   * that was written, because a client that takes parts is not idle.
+   */
+  constructor(
+    port: WordPort,
+    stream: ByteStream,
+    what: {
+      readonly word: FourLetterWord;
+      readonly pieces: Iterator<string>;
+      readonly isListing: boolean;
+    },
+    onPart: () => void,
+  ) {
+    this.#port = port;
+    this.#stream = stream;
+    this.#word = what.word;
+    this.#pieces = what.pieces;
+    this.isListing = what.isListing;
+    this.group = addressGroup(stream.remoteAddress);
+    this.#onPart = onPart;
   }
 
   /** Whether the client has taken everything so far and the answer is not complete. */
   get isClientWaiting(): boolean {
-    return !this.#isOver && this.#parts.stream.bufferedBytes === 0;
+    return !this.#isOver && this.#stream.bufferedBytes === 0;
   }
 
   /** Produces some more pieces. Not called after the end. */
@@ -183,25 +186,27 @@ class WordAnswer implements FairSlot {
       if (isEnd) return { kind: this.#end(), characters };
       return { kind: this.#maybeWrite(), characters };
     } catch (error) {
-      const { word, stream, rateLimited } = this.#parts;
-      rateLimited.error('client.word_failed', { word, remote: stream.remoteAddress, err: error });
+      this.#port.rateLimited.error('client.word_failed', { ...this.#facts, err: error });
       this.#isOver = true;
-      stream.destroy();
+      this.#stream.destroy();
       return { kind: 'over', characters: 0 };
     }
   }
 
   /** Gives the answer up, which its client does not take. `onStreamClosed` follows. */
   drop(): void {
-    const { word, stream, rateLimited } = this.#parts;
-    rateLimited.warn('client.word_dropped', { word, remote: stream.remoteAddress });
-    stream.destroy();
+    this.#port.rateLimited.warn('client.word_dropped', this.#facts);
+    this.#stream.destroy();
+  }
+
+  get #facts() {
+    return { word: this.#word, remote: this.#stream.remoteAddress };
   }
 
   /** Called when the stream is gone. */
   onStreamClosed(): void {
     this.#linger?.cancel();
-    if (!this.#isOver) this.#parts.pieces.return?.();
+    if (!this.#isOver) this.#pieces.return?.();
     this.#isOver = true;
     this.#text = '';
   }
@@ -209,7 +214,7 @@ class WordAnswer implements FairSlot {
   /** Returns true at the end of the answer. */
   #takePieces(): boolean {
     for (let pieces = 0; pieces < STEP_PIECES; pieces++) {
-      const next = this.#parts.pieces.next();
+      const next = this.#pieces.next();
       if (next.done === true) return true;
       this.#text += next.value;
       if (this.#text.length >= PART_CHARACTERS) return false;
@@ -219,48 +224,34 @@ class WordAnswer implements FairSlot {
 
   #maybeWrite(): WordStep {
     if (this.#text.length < PART_CHARACTERS) return 'more';
-    const { stream } = this.#parts;
     this.#write();
-    return stream.bufferedBytes >= WAIT_BYTES ? 'waits' : 'more';
+    return this.#stream.bufferedBytes >= WAIT_BYTES ? 'waits' : 'more';
   }
 
   #end(): WordStep {
-    const { stream, timers, lingerMs } = this.#parts;
     this.#isOver = true;
     if (this.#text !== '') this.#write();
-    stream.end();
-    this.#linger = timers.after(lingerMs, () => stream.destroy());
+    this.#stream.end();
+    this.#linger = this.#port.timers.after(LINGER_MS, () => this.#stream.destroy());
     return 'over';
   }
 
   #write(): void {
-    const { stream, onPart } = this.#parts;
-    stream.write(Buffer.from(this.#text, 'utf8'));
+    this.#stream.write(Buffer.from(this.#text, 'utf8'));
     this.#text = '';
-    onPart();
+    this.#onPart();
   }
 }
 
-export interface WordLimits {
-  /** The duration of one slice, in ms. */
-  readonly durationMsMax: number;
-  readonly charactersMax: number;
-  /** The pause after a slice that was used up, in ms. */
-  readonly pauseMs: number;
-  /** No listing begins while so many are being produced. */
-  readonly listingsMax: number;
-  /** The number of answers that may be blocked, because their clients have not taken a part yet. */
-  readonly blockedMax: number;
-}
-
-export const WORD_LIMITS: WordLimits = {
-  durationMsMax: 2,
-  charactersMax: 256 << 10,
-  pauseMs: 4,
-  listingsMax: 4,
-  blockedMax: 16,
-};
-
+/** The duration of one slice. */
+const SLICE_MS = 2;
+const SLICE_CHARACTERS = 256 << 10;
+/** The pause after a slice that was used up. */
+const PAUSE_MS = 4;
+/** No listing begins while so many are being produced. */
+export const LISTINGS_MAX = 4;
+/** The number of answers that may be blocked, because their clients have not taken a part yet. */
+export const BLOCKED_MAX = 16;
 /** A step without output takes time, too, so it counts as this number of characters. */
 const STEP_CHARACTERS_MIN = 1 << 10;
 
@@ -281,13 +272,12 @@ const STEP_CHARACTERS_MIN = 1 << 10;
  */
 class WordScheduler {
   readonly #timers: Timers;
-  readonly #limits: WordLimits;
   /** Short answers, in the order in which they continue. */
   readonly #short = new Set<WordAnswer>();
   /** Listings that have begun and are not blocked, in the order in which they continue. */
   readonly #listings = new Set<WordAnswer>();
   /** Answers that wait until their clients take what was written. */
-  readonly #blocked: FairSlots<WordAnswer>;
+  readonly #blocked = new FairSlots<WordAnswer>(BLOCKED_MAX);
   /** Listings that have not begun yet. */
   readonly #waiting = new Set<WordAnswer>();
   #isListingOwed = false;
@@ -296,14 +286,12 @@ class WordScheduler {
   #untilMs = 0;
   #charactersLeft = 0;
 
-  constructor(timers: Timers, limits: WordLimits) {
+  constructor(timers: Timers) {
     this.#timers = timers;
-    this.#limits = limits;
-    this.#blocked = new FairSlots(limits.blockedMax);
   }
 
   /**
-   * Adds an answer. A short one begins in the next slice, a listing once fewer than `listingsMax`
+   * Adds an answer. A short one begins in the next slice, a listing once fewer than LISTINGS_MAX
    * are being produced.
    */
   add(answer: WordAnswer): void {
@@ -344,8 +332,8 @@ class WordScheduler {
   #slice(): void {
     this.#isDue = false;
     const beganMs = this.#timers.nowMs();
-    this.#untilMs = beganMs + this.#limits.durationMsMax;
-    this.#charactersLeft = this.#limits.charactersMax;
+    this.#untilMs = beganMs + SLICE_MS;
+    this.#charactersLeft = SLICE_CHARACTERS;
     let hasListed = false;
     if (this.#isListingOwed) hasListed = this.#stepOf(this.#listings);
     while (this.#mayContinue && this.#stepOf(this.#short));
@@ -357,7 +345,7 @@ class WordScheduler {
 
   /** A step may take longer than a slice. The pause is then twice as long as the step. */
   #pauseFor(sliceMs: number): void {
-    const pauseMs = Math.max(this.#limits.pauseMs, 2 * sliceMs);
+    const pauseMs = Math.max(PAUSE_MS, 2 * sliceMs);
     this.#pauseUntilMs = this.#timers.nowMs() + pauseMs;
   }
 
@@ -380,27 +368,23 @@ class WordScheduler {
   /** Begins as many listings as may be produced at a time. */
   #begin(): void {
     for (const answer of this.#waiting) {
-      if (this.#listings.size >= this.#limits.listingsMax) return;
+      if (this.#listings.size >= LISTINGS_MAX) return;
       this.#waiting.delete(answer);
       this.#listings.add(answer);
     }
   }
 }
 
-interface ProtocolSnifferParts {
-  readonly stream: ByteStream;
-  /** The number of bytes that belong to a word and follow it. */
-  argumentBytes(word: FourLetterWord): number;
-  /** Makes the answer, at whose end the stream ends. */
-  onWord(asked: AskedWord): WordAnswer;
-  /** The client has taken everything written so far. */
-  onAnswerDrained(answer: WordAnswer): void;
-  /** The client sends frames: hands the stream over with all bytes so far, or drops it. */
-  onFrames(first: Uint8Array): void;
+/** The client port, to which a sniffer reports its stream. */
+interface StreamOwner {
+  /** A part of an answer was written: the client is not idle. */
+  onWordPart(id: number): void;
+  /** The client sends frames: takes the stream over with all bytes so far, or drops it. */
+  onFrames(id: number, stream: ByteStream, first: Uint8Array): void;
   /** The client ended its side before it sent a whole word or frame; it may be dropped. */
-  onLeft(): void;
-  /** Called once when a stream that was not handed over is gone. */
-  onClosed(answer: WordAnswer | null): void;
+  onLeft(id: number): void;
+  /** A stream that was not handed over is gone. Called once. */
+  onGone(id: number): void;
 }
 
 const WORD_BYTES = 4;
@@ -413,16 +397,22 @@ const WORD_BYTES = 4;
  * close are tolerated (`echo stat | nc`).
  */
 export class ProtocolSniffer {
-  readonly #parts: ProtocolSnifferParts;
+  readonly #id: number;
+  readonly #stream: ByteStream;
+  readonly #words: WordService;
+  readonly #owner: StreamOwner;
   #first: Uint8Array = new Uint8Array(0);
   #answer: WordAnswer | null = null;
 
-  constructor(parts: ProtocolSnifferParts) {
-    this.#parts = parts;
+  constructor(id: number, stream: ByteStream, words: WordService, owner: StreamOwner) {
+    this.#id = id;
+    this.#stream = stream;
+    this.#words = words;
+    this.#owner = owner;
   }
 
   open(): void {
-    this.#parts.stream.handle({
+    this.#stream.handle({
       onData: (chunk) => this.#onData(chunk),
       onEnd: () => this.#onEnd(),
       onDrain: () => this.#onDrain(),
@@ -436,7 +426,7 @@ export class ProtocolSniffer {
   }
 
   drop(): void {
-    this.#parts.stream.destroy();
+    this.#stream.destroy();
   }
 
   #onData(chunk: Uint8Array): void {
@@ -447,7 +437,7 @@ export class ProtocolSniffer {
     const first = readFirstBytes(this.#first);
     switch (first.kind) {
       case 'frames':
-        this.#parts.onFrames(this.#takeFirst());
+        this.#owner.onFrames(this.#id, this.#stream, this.#takeFirst());
         return;
       case 'telnetClose':
         this.drop();
@@ -469,23 +459,26 @@ export class ProtocolSniffer {
 
   /** Waits for the bytes that belong to the word. A client that never sends them times out. */
   #maybeAnswer(word: FourLetterWord): void {
-    const end = WORD_BYTES + this.#parts.argumentBytes(word);
+    const end = WORD_BYTES + this.#words.argumentBytes(word);
     if (this.#first.length < end) return;
     // Copied, so that nothing else that a stranger sent stays in memory while the answer waits.
     const argument = Uint8Array.from(this.#takeFirst().subarray(WORD_BYTES, end));
-    this.#answer = this.#parts.onWord({ word, argument });
+    this.#answer = this.#words.answer({ word, argument }, this.#stream, () =>
+      this.#owner.onWordPart(this.#id),
+    );
   }
 
   #onDrain(): void {
-    if (this.#answer !== null) this.#parts.onAnswerDrained(this.#answer);
+    if (this.#answer !== null) this.#words.onDrain(this.#answer);
   }
 
   #onEnd(): void {
-    if (this.#answer === null) this.#parts.onLeft();
+    if (this.#answer === null) this.#owner.onLeft(this.#id);
   }
 
   #onClose(): void {
     this.#answer?.onStreamClosed();
-    this.#parts.onClosed(this.#answer);
+    this.#owner.onGone(this.#id);
+    if (this.#answer !== null) this.#words.forget(this.#answer);
   }
 }

@@ -71,7 +71,7 @@ export class DigestMd5Server implements SaslServer {
   }
 }
 
-/** Compared for an unknown user; nobody knows what it is the digest of. */
+/** Compared for an unknown user; it is the digest of no known text. */
 const NOBODYS_SECRET = randomBytes(16).toString('hex');
 
 function refused(reason: string): SaslAnswer {

@@ -16,7 +16,7 @@ function failing(delays: LoginDelays, times: number, nowMs = 0, origin: object =
 
 it('costs a person who mistypes nothing, and then twice as much each time, up to a bound', () => {
   const told: LoginFailure[] = [];
-  const delays = new LoginDelays({ onDelay: (failure) => told.push(failure) });
+  const delays = new LoginDelays((failure) => told.push(failure));
   failing(delays, FREE_FAILURES);
   expect([delays.waitMs(HERE, 0), told]).toEqual([0, []]);
   failing(delays, 1);
@@ -59,7 +59,7 @@ it('delays nobody else: an IPv4 address alone, of IPv6 the network of 64 bits', 
 });
 
 it('keeps a bounded number of addresses, and forgets the one that failed longest ago', () => {
-  const delays = new LoginDelays({ addressesMax: 3 });
+  const delays = new LoginDelays(undefined, 3);
   for (const last of [1, 2, 3]) failing(delays, 10, last, { address: `10.0.0.${last}` });
   failing(delays, 1, 4, { address: '10.0.0.1' });
   failing(delays, 10, 5, { address: '10.0.0.4' });
@@ -77,7 +77,7 @@ it('makes no other user of the address wait, as behind a proxy', () => {
 
 it('counts all users of an address as one beyond a few, until one of those is forgiven', () => {
   const told: LoginFailure[] = [];
-  const delays = new LoginDelays({ onDelay: (failure) => told.push(failure) });
+  const delays = new LoginDelays((failure) => told.push(failure));
   const user = (name: number) => ({ address: ADDRESS, user: `user${name}` });
   for (let name = 0; name < USERS_MAX; name++) delays.failed(user(name), 0);
   for (let name = 100; name < 100 + FREE_FAILURES; name++) delays.failed(user(name), 0);

@@ -1,16 +1,15 @@
 /**
- * How long the next attempt to log in as a user from an address has to wait, because earlier ones
- * failed.
+ * Delays logins of a user from an address after failed ones.
  *
  * The first few failures cost nothing, because people mistype. Each further one doubles the delay,
- * up to half a minute; one is forgiven for each minute without another. Failures count for the user
- * that was named and the address together, so that behind a proxy nobody waits for the mistakes of
- * another one. A few users of an address are told apart; all further ones count as one, so that
- * whoever guesses with many names is slowed down, too. Addresses of other networks are never
- * delayed, and neither is what is no attempt to log in. The table is bounded: when it is full, the
- * address whose last failure is longest ago is forgotten. A success forgives nothing, because
- * whoever has one account could guess another's password between its own logins. Time is an
- * argument. Shared by the client port and the admin port.
+ * up to half a minute; one is forgiven for each minute without another. Failures count per user and
+ * address together, so that behind a proxy no user waits for the mistakes of another. A few users
+ * of an address are told apart; all further ones count as one, so that guessing with many names is
+ * slowed down as well. Addresses of other networks are never delayed, and neither are requests that
+ * are no logins. The table is bounded: when it is full, the address whose last failure is longest
+ * ago is forgotten. A success forgives nothing, because the owner of one account could otherwise
+ * guess another's password between its own logins. Time is an argument. Shared by the client port
+ * and the admin port.
  */
 import { addressGroup } from './address-group.js';
 
@@ -32,12 +31,6 @@ export interface LoginFailure {
   readonly isOfMany: boolean;
 }
 
-interface LoginDelaysOptions {
-  /** Called for each failure that makes the next attempt wait. */
-  readonly onDelay?: (failure: LoginFailure) => void;
-  readonly addressesMax?: number;
-}
-
 interface Failures {
   count: number;
   lastMs: number;
@@ -55,7 +48,7 @@ interface Origins {
 export const FREE_FAILURES = 5;
 /** The users of an address that are told apart. */
 export const USERS_MAX = 8;
-/** Users with longer names, which hardly anybody has, count as one. */
+/** Users with longer names, which are rare, count as one. */
 const NAME_CHARACTERS_MAX = 64;
 const LONG_NAME = '*'.repeat(NAME_CHARACTERS_MAX + 1);
 const FIRST_DELAY_MS = 250;
@@ -72,10 +65,11 @@ export class LoginDelays {
   readonly #origins = new Map<string, Origins>();
   #delayed = 0;
 
-  constructor({
-    onDelay = () => undefined,
+  /** `onDelay` is called for each failure that makes the next attempt wait. */
+  constructor(
+    onDelay: (failure: LoginFailure) => void = () => undefined,
     addressesMax = ADDRESSES_MAX,
-  }: LoginDelaysOptions = {}) {
+  ) {
     this.#onDelay = onDelay;
     this.#addressesMax = addressesMax;
   }
@@ -94,7 +88,7 @@ export class LoginDelays {
   waitMs({ address, user }: LoginOrigin, nowMs: number): number {
     const origins = this.#origins.get(addressGroup(address));
     if (origins === undefined) return 0;
-    const own = origins.users.get(keyOf(user));
+    const own = origins.users.get(countedName(user));
     const counted = own ?? (hasRoom(origins, nowMs) ? null : origins.others);
     return Math.max(0, (counted?.nextMs ?? nowMs) - nowMs);
   }
@@ -108,7 +102,7 @@ export class LoginDelays {
   failed({ address, user }: LoginOrigin, nowMs: number): void {
     const group = addressGroup(address);
     const origins = this.#origins.get(group) ?? { users: new Map(), others: null };
-    const key = keyOf(user);
+    const key = countedName(user);
     const own = origins.users.get(key);
     const isOfMany = own === undefined && !hasRoom(origins, nowMs);
     const failures = oneMore((isOfMany ? origins.others : own) ?? null, nowMs);
@@ -136,7 +130,7 @@ export class LoginDelays {
   }
 }
 
-function keyOf(user: string): string {
+function countedName(user: string): string {
   return user.length > NAME_CHARACTERS_MAX ? LONG_NAME : user;
 }
 

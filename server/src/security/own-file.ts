@@ -148,7 +148,7 @@ function namedLink(path: string, error: unknown): unknown {
   );
 }
 
-function requireOwn(path: string, stats: Pick<Stats, 'uid' | 'nlink' | 'isFile'>): void {
+function requireOwn(path: string, stats: Stats): void {
   if (stats.isFile() && stats.nlink > 1) {
     throw new ForeignFileError(
       `${path} has a second name (a hard link), which someone else may have made: remove it, and ` +

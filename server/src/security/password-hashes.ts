@@ -149,7 +149,7 @@ export class PasswordHashes {
   #keep(key: string, outcome: readonly string[]): void {
     this.#outcomes.set(key, outcome);
     if (this.#outcomes.size <= OUTCOMES_MAX) return;
-    // Guesses go first: whoever makes many of them must not displace those who are right.
+    // Guesses go first: a client that makes many must not displace those who are right.
     let oldest: string | null = null;
     for (const [other, entries] of this.#outcomes) {
       oldest ??= other;

@@ -1,9 +1,9 @@
 /**
- * The secrets that members share, from the file that `peerAuth` names.
+ * Reads the secrets that members share from the file that `peerAuth` names.
  *
- * A line is a secret: one, or two while the next one takes the place of the former, when every
- * member accepts both. A change of the file is followed without a restart; where the file becomes
- * wrong, the former secrets stay in use, with a line in the log. Called by `member-security.ts`,
+ * A line is a secret: one, or two during a change, when every member accepts both. A change of the
+ * file is followed without a restart; if the file becomes invalid, the former secrets stay in use,
+ * and the problem is logged. Called by `member-security.ts`,
  * and by the check of a config file.
  */
 import type { Logger } from 'pino';
@@ -42,5 +42,5 @@ export function watchedPeerSecrets(
   { timers, logger }: { readonly timers: WatchTimers; readonly logger: Logger },
 ): WatchedFiles<readonly Uint8Array[]> {
   const load = () => readPeerSecrets(path);
-  return new WatchedFiles({ name: 'the secret of peerAuth', paths: [path], load, timers, logger });
+  return new WatchedFiles('the secret of peerAuth', [path], load, timers, logger);
 }

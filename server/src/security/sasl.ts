@@ -1,6 +1,6 @@
 /**
- * What the pipeline needs of a mechanism by which clients authenticate in several steps. Types
- * only; digest-md5.ts implements them.
+ * The interface of a mechanism by which clients authenticate in several steps, for the pipeline.
+ * Types only; digest-md5.ts implements them.
  */
 
 export interface SaslServer {

@@ -1,13 +1,12 @@
 /**
  * Reads files with secrets: private keys, passphrases, shared secrets, lists of users.
  *
- * What it promises to whoever keeps a secret in a file, on the client port and on the peer port
- * alike: a file that other users of the machine can read or change is never used; the mode is that
- * of the very file whose bytes are returned; a file has a bound; a message names the file and what
- * to do, and never a byte of its content. The rule for the mode is PostgreSQL's for its keys: the
- * owner alone may have access, except that a file of root's may be read by its group, as container
- * platforms mount secrets. Reads synchronously, because secrets are small and are read at the start
- * and when they change.
+ * A file that other users of the machine can read or change is never used, on the client port and
+ * on the peer port alike. The mode is checked on the open file whose bytes are returned; a file has
+ * a bound; a message names the file and the remedy, and never a byte of its content. The rule for
+ * the mode is PostgreSQL's for its keys: only the owner may have access, except that a file of
+ * root's may be read by its group, as container platforms mount secrets. Reads synchronously,
+ * because secrets are small and are read at the start and when they change.
  */
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { errorMessage } from '@rookery/protocol';
@@ -49,7 +48,7 @@ export function readSecretLine(path: string, what: string): string {
 function readBounded(path: string, what: string, judge: (stats: Stats) => string | null): Buffer {
   let file: number | null = null;
   try {
-    // A named pipe would be waited for until somebody writes to it.
+    // Opening a named pipe would otherwise wait for a writer.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     const problem = judge(stats) ?? shapeProblem(path, what, stats);
@@ -82,7 +81,7 @@ function tooLarge(path: string, what: string): string {
   return `${what} ${path} is larger than ${SECRET_BYTES_MAX} bytes.`;
 }
 
-/** Null if nobody has access to the secret who may not; otherwise a sentence. */
+/** A sentence if other users have access to the secret; null if not. */
 function accessProblem(path: string, what: string, { mode, uid }: Stats): string | null {
   // Windows has neither modes nor user ids.
   const own = process.getuid?.();

@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** How long before something expires a member and `config check` warn of it, in ms. */
 export const EXPIRY_WARN_MS = {
-  /** Whoever renews certificates a month before they expire is in time. */
+  /** An operator who renews certificates a month before they expire is in time. */
   certificate: 14 * DAY_MS,
   /** Until then every certificate that it has signed needs another one in its place. */
   authority: 30 * DAY_MS,
@@ -69,7 +69,7 @@ export interface RevocationListEnd {
   readonly endsWallMs: number;
 }
 
-/** Every file that is read, for whoever watches them. */
+/** Every file that is read, for a watch on them. */
 export function pathsOf(files: TlsFiles): readonly string[] {
   const { certFile, keyFile, pkcs12File, passphraseFile, caFile, crlFiles } = files;
   const single = [certFile, keyFile, pkcs12File, passphraseFile, caFile];
@@ -102,7 +102,7 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
   const options: SecureContextOptions = {
     ...ownPart(files),
     ...(passphrase === null ? {} : { passphrase }),
-    // An empty list trusts nobody; without one Node trusts every public authority.
+    // An empty list trusts no authority; without one Node trusts every public authority.
     ca: authorities.map((one) => one.toString()),
     ...(lists.length === 0 ? {} : { crl: lists.map(({ pem }) => pem) }),
     minVersion: 'TLSv1.2',

@@ -17,23 +17,19 @@ function scene() {
   let look: (() => void) | null = null;
   let scheduled: () => void = () => undefined;
   const { logger, lines } = keptLog();
-  const watched = new WatchedFiles({
-    name: 'pair',
-    paths: [first, second],
-    load: () => {
-      const [a, b] = [first, second].map((path) => readFileSync(path, 'utf8'));
-      if (a?.slice(1) !== b?.slice(1)) throw new Error(`${a} and ${b} differ`);
-      return `${a} ${b}`;
+  const load = () => {
+    const [a, b] = [first, second].map((path) => readFileSync(path, 'utf8'));
+    if (a?.slice(1) !== b?.slice(1)) throw new Error(`${a} and ${b} differ`);
+    return `${a} ${b}`;
+  };
+  const timers = {
+    after: (_: number, action: () => void) => {
+      look = action;
+      scheduled();
+      return { cancel: () => (look = null) };
     },
-    timers: {
-      after: (_, action) => {
-        look = action;
-        scheduled();
-        return { cancel: () => (look = null) };
-      },
-    },
-    logger,
-  });
+  };
+  const watched = new WatchedFiles('pair', [first, second], load, timers, logger);
   onTestFinished(() => watched.close());
   const heard: string[] = [];
   watched.onChange((content) => heard.push(content));

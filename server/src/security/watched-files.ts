@@ -1,42 +1,34 @@
 /**
- * Keeps what was made of some files current while the files change.
+ * Reloads certificates and secrets when their files change.
  *
- * What it promises to whoever uses certificates or secrets from files: `current` is always what was
- * loaded without a problem; a changed file is noticed within two intervals, whether it was written
- * in place, renamed or reached by a link that now points elsewhere; files that are written
- * one after the other (a certificate, then its key) are loaded once they have been quiet for an
- * interval; a problem is logged once for each change, the former content stays in use, and
- * `isStale` is true until a load succeeds. Nothing is watched before `start` and after `close`.
+ * `current` is always the last content that loaded without a problem. A changed file is noticed
+ * within two intervals, whether it was written in place, renamed or reached by a link that now
+ * points elsewhere. Files that are written one after the other (a certificate, then its key) are
+ * loaded once they have been quiet for an interval. A problem is logged once per change, the former
+ * content stays in use, and `isStale` is true until a load succeeds. Nothing is watched before
+ * `start` and after `close`.
  */
 import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
 
-/** The part of a member's timers that is needed. */
+/** A member's timers, as far as a watch needs them. */
 export interface WatchTimers {
   after(delayMs: number, action: () => void): { cancel(): void };
 }
 
-interface WatchedFilesParts<T> {
-  /** What the files are, for the log. */
-  readonly name: string;
-  readonly paths: readonly string[];
-  /** Reads the files; throws what is to be logged. It is called once by the constructor. */
-  readonly load: () => T;
-  readonly timers: WatchTimers;
-  readonly logger: Logger;
-  readonly intervalMs?: number;
-  /** Called with each change of `isStale`. */
-  readonly onStale?: (isStale: boolean) => void;
-}
-
-/** This is soon enough for a person who waits, and costs a disk nothing. */
+/** Soon enough for an operator who waits, and cheap for the disk. */
 const INTERVAL_MS = 2_000;
 
 export class WatchedFiles<T> {
-  readonly #parts: WatchedFilesParts<T>;
+  readonly #name: string;
+  readonly #paths: readonly string[];
+  readonly #load: () => T;
+  readonly #timers: WatchTimers;
+  readonly #logger: Logger;
   readonly #listeners: ((content: T) => void)[] = [];
+  readonly #staleListeners: ((isStale: boolean) => void)[] = [];
   #current: T;
   #isStale = false;
   /** The state of the files when loading them succeeded or failed last. */
@@ -46,12 +38,25 @@ export class WatchedFiles<T> {
   #timer: { cancel(): void } | null = null;
   #isClosed = false;
 
-  /** Throws what `load` throws. */
-  constructor(parts: WatchedFilesParts<T>) {
-    this.#parts = parts;
+  /**
+   * `name` is that of the files in the log. `load` reads them, for the first time in here, and
+   * throws what is to be logged; the constructor throws what it throws.
+   */
+  constructor(
+    name: string,
+    paths: readonly string[],
+    load: () => T,
+    timers: WatchTimers,
+    logger: Logger,
+  ) {
+    this.#name = name;
+    this.#paths = paths;
+    this.#load = load;
+    this.#timers = timers;
+    this.#logger = logger;
     // The state is read first, so that a change in between is loaded once more, and not missed.
-    this.#loaded = parts.paths.map(stateNow).join('\n');
-    this.#current = parts.load();
+    this.#loaded = paths.map(stateNow).join('\n');
+    this.#current = load();
   }
 
   get current(): T {
@@ -68,6 +73,11 @@ export class WatchedFiles<T> {
     this.#listeners.push(listener);
   }
 
+  /** `listener` is called with each change of `isStale`. */
+  onStale(listener: (isStale: boolean) => void): void {
+    this.#staleListeners.push(listener);
+  }
+
   /** Starts to look. What has changed since the constructor is noticed, too. */
   start(): void {
     this.#lookLater();
@@ -81,15 +91,14 @@ export class WatchedFiles<T> {
 
   #lookLater(): void {
     if (this.#isClosed) return;
-    const { timers, intervalMs = INTERVAL_MS } = this.#parts;
-    this.#timer = timers.after(intervalMs, () => {
+    this.#timer = this.#timers.after(INTERVAL_MS, () => {
       void this.#look().then(() => this.#lookLater());
     });
   }
 
   /** Never rejects. */
   async #look(): Promise<void> {
-    const now = await stateOf(this.#parts.paths);
+    const now = await stateOf(this.#paths);
     if (this.#isClosed) return;
     const isQuiet = now === this.#seen;
     this.#seen = now;
@@ -97,39 +106,39 @@ export class WatchedFiles<T> {
   }
 
   #reload(state: string): void {
-    const { name, load, logger } = this.#parts;
+    const files = this.#name;
     this.#loaded = state;
     try {
-      this.#current = load();
+      this.#current = this.#load();
     } catch (error) {
       this.#setStale(true);
       const problem = errorMessage(error);
-      logger.error({ files: name, problem }, 'files.not_reloaded');
+      this.#logger.error({ files, problem }, 'files.not_reloaded');
       return;
     }
     this.#setStale(false);
-    logger.info({ files: name }, 'files.reloaded');
+    this.#logger.info({ files }, 'files.reloaded');
     for (const listener of this.#listeners) listener(this.#current);
   }
 
   #setStale(isStale: boolean): void {
     if (this.#isStale === isStale) return;
     this.#isStale = isStale;
-    this.#parts.onStale?.(isStale);
+    for (const listener of this.#staleListeners) listener(isStale);
   }
 }
 
 /** A text that differs whenever one of the files has changed. */
 async function stateOf(paths: readonly string[]): Promise<string> {
   const states = await Promise.all(
-    paths.map((path) => stat(path, { bigint: true }).then(textOf, () => ABSENT)),
+    paths.map((path) => stat(path, { bigint: true }).then(stateText, () => ABSENT)),
   );
   return states.join('\n');
 }
 
 function stateNow(path: string): string {
   try {
-    return textOf(statSync(path, { bigint: true }));
+    return stateText(statSync(path, { bigint: true }));
   } catch {
     // Reading it says what is wrong.
     return ABSENT;
@@ -138,6 +147,6 @@ function stateNow(path: string): string {
 
 const ABSENT = 'absent';
 
-function textOf({ dev, ino, size, mode, uid, mtimeNs, ctimeNs }: BigIntStats): string {
+function stateText({ dev, ino, size, mode, uid, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mode, uid, mtimeNs, ctimeNs].join(' ');
 }

@@ -1,7 +1,6 @@
 /**
- * What may be read to answer four-letter words, requests at the HTTP ports, and what other members
- * ask on behalf of operators (driver/member-answers.ts): the member, its counters and the client
- * connections.
+ * Shows the member, its counters and the client connections to four-letter words, to requests at
+ * the HTTP ports, and to questions that other members ask for operators (driver/member-answers.ts).
  *
  * The word service makes one for each answer, when the first piece of the answer is taken.
  * `Member.context()` makes one for each request at an HTTP port and for each such question of

@@ -162,7 +162,7 @@ function configurationReply({ configuration, quorum }: MemberView): string {
       ['initLimit', quorum.initLimitTicks],
       ['syncLimit', quorum.syncLimitTicks],
       ['electionAlg', ELECTION_ALGORITHM],
-      // Elections use quorumPort, too. Parsers want another number, and nobody listens on that one.
+      // Elections use quorumPort, too. Parsers want another number; that port is not open.
       ['electionPort', quorum.electionPort],
       ['quorumPort', quorum.peerPort],
       ['peerType', quorum.participant ? 0 : 1],
@@ -281,7 +281,7 @@ function summary({ view, stats, connectionCount }: WordContext): string {
 }
 
 /** No line unless the disk is full. */
-function diskLines({ health }: Pick<MemberView, 'health'>): readonly string[] {
+function diskLines({ health }: MemberView): readonly string[] {
   const { diskShortage, sparedBy } = health;
   if (diskShortage === null) return [];
   const { freeBytes, reserveBytes } = diskShortage;

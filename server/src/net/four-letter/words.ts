@@ -1,5 +1,5 @@
 /**
- * How four-letter words are distinguished from frames, and which are allowed. The protocol sniffer
+ * Tells four-letter words from frames, and allows those that are configured. The protocol sniffer
  * and the word service call it.
  *
  * The first four bytes of a connection identify a word. A name is four lower-case letters. Read as

@@ -12,9 +12,9 @@ import {
 } from '../simulated/net/fixtures.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { MemoryNetwork } from '../simulated/net/memory-transport.js';
+import { InputPace, SharedBudget, TURN_SHARE, type TurnShare } from './backpressure.js';
 import type { ClientConnection } from './client-connection.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
-import { InputPace, SHARE_LIMITS, SharedBudget, type ShareLimits } from './client-share.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ServerStats } from './server-stats.js';
 
@@ -30,7 +30,7 @@ class SlowTimers extends ManualTimers {
   }
 }
 
-const SHARE: ShareLimits = { outputBytesMax: 500_000, durationMsMax: 20 };
+const SHARE: TurnShare = { outputBytesMax: 500_000, durationMsMax: 20 };
 
 async function bench(clients: number, share = SHARE) {
   const timers = new SlowTimers();
@@ -266,7 +266,7 @@ it('work that is done in parts has a part of each turn, although it writes nothi
 });
 
 it('work in parts of a millisecond holds a member for 11 ms at most', async () => {
-  const { timers, handler, note, allSend } = await bench(2, SHARE_LIMITS);
+  const { timers, handler, note, allSend } = await bench(2, TURN_SHARE);
   await allSend('hello');
   const left = new Map([1, 2].map((id) => [id, 50]));
   const work = (connection: ClientConnection): void => {

@@ -1,18 +1,102 @@
 /**
- * What all client connections share: the time and output of one turn, the pace of large frames, and
- * budgets of memory. Owned by the client port, which renews the share at each flush; asked by its
- * connections.
+ * Makes client connections wait, so that none of them takes the memory or the turn of the others.
+ *
+ * InputHolds keeps the reasons for which a connection is not read from; all eight are in a table in
+ * docs/architecture/sessions.md. ClientShare and InputPace set two of them: they divide the time,
+ * output and large frames of a turn among all connections. SharedBudget bounds the memory that all
+ * of them hold, and chooses which are closed when it is used up. Owned by the client port, which
+ * renews the share at each flush, and used by its connections.
  */
-
 import { assert } from '@rookery/protocol';
+import type { HoldReason } from '../pipeline/client-channel.js';
 import type { Timers } from './timers.js';
+import type { ByteStream } from './transport.js';
 
-export interface ShareLimits {
+/**
+ * Besides the pipeline's reasons there are those of this folder: the client has not taken its
+ * output (`output`), the clients' share of this turn is used up (`share`), or too many bytes of
+ * large frames arrive at once (`pace`). `share` and `pace` pass within a few turns.
+ */
+export type Hold = HoldReason | 'output' | 'share' | 'pace';
+
+/** One bit for each reason. */
+const BITS: Readonly<Record<Hold, number>> = {
+  handshake: 1,
+  outstanding: 2,
+  output: 4,
+  room: 8,
+  share: 16,
+  pace: 32,
+  login: 64,
+  rate: 128,
+};
+
+/** Some hundred requests, which is enough for the pings of a client that waits for an answer. */
+const READ_AHEAD_BYTES = 16 << 10;
+
+/**
+ * Why nothing of a connection is delivered at present, and whether its stream is read meanwhile.
+ *
+ * While there is any reason, the stream is paused, with one exception: a connection that waits only
+ * because its client sends too many requests (`rate`) is read ahead up to a bound, so that a client
+ * that is gone is noticed, and one that is still there is heard from.
+ */
+export class InputHolds {
+  readonly #stream: ByteStream;
+  #bits = 0;
+  #isReading = true;
+
+  constructor(stream: ByteStream) {
+    this.#stream = stream;
+  }
+
+  /** Whether frames may be delivered. */
+  get areNone(): boolean {
+    return this.#bits === 0;
+  }
+
+  /** Whether the stream is read from. */
+  get isReading(): boolean {
+    return this.#isReading;
+  }
+
+  has(hold: Hold): boolean {
+    return (this.#bits & BITS[hold]) !== 0;
+  }
+
+  /** The stream is paused at once, unless it is read ahead: `adjust` decides that. */
+  add(hold: Hold): void {
+    this.#bits |= BITS[hold];
+    if (this.#bits !== BITS.rate) this.#read(false);
+  }
+
+  /** The stream stays as it is until `adjust`. Returns whether there was such a reason. */
+  delete(hold: Hold): boolean {
+    const had = this.has(hold);
+    this.#bits &= ~BITS[hold];
+    return had;
+  }
+
+  /** Reads or pauses, now that so many bytes have been read and not delivered. */
+  adjust(inputBytes: number): void {
+    this.#read(this.areNone || (this.#bits === BITS.rate && inputBytes <= READ_AHEAD_BYTES));
+  }
+
+  #read(isReading: boolean): void {
+    if (isReading === this.#isReading) return;
+    this.#isReading = isReading;
+    if (isReading) this.#stream.resume();
+    else this.#stream.pause();
+  }
+}
+
+/** The part of one turn that clients may use. */
+export interface TurnShare {
   readonly outputBytesMax: number;
   readonly durationMsMax: number;
 }
 
-export const SHARE_LIMITS: ShareLimits = { outputBytesMax: 4 << 20, durationMsMax: 10 };
+export const TURN_SHARE: TurnShare = { outputBytesMax: 4 << 20, durationMsMax: 10 };
 
 /** A connection whose last answer, or the one that waits, has at least this size is heavy. */
 export const LARGE_ANSWER_BYTES = 64 << 10;
@@ -36,12 +120,12 @@ export interface Deferrable {
  * several times: a write passes through three turns of the member that its client uses. Once the
  * frames of a turn have produced `outputBytesMax` or taken `durationMsMax`, further deliveries are
  * deferred to the next turn, in their order. Connections whose last answer was large, or whose next
- * will be, wait in the heavy queue, which is served behind the light one of all others, but not for
- * ever.
+ * will be, wait in the heavy queue, which is served behind the light one of all others and does not
+ * starve.
  */
 export class ClientShare {
   readonly #timers: Timers;
-  readonly #limits: ShareLimits;
+  readonly #whole: TurnShare;
   #outputBytes = 0;
   #startedAtMs = Number.NaN;
   #untilReading = 0;
@@ -52,9 +136,9 @@ export class ClientShare {
   #isHeavyOwed = false;
   #isResumeDue = false;
 
-  constructor(timers: Timers, limits: ShareLimits) {
+  constructor(timers: Timers, whole: TurnShare) {
     this.#timers = timers;
-    this.#limits = limits;
+    this.#whole = whole;
   }
 
   /** Whether connections were deferred. */
@@ -85,7 +169,7 @@ export class ClientShare {
   /** Counts output of this turn. */
   spend(bytes: number): void {
     this.#outputBytes += bytes;
-    if (this.#outputBytes >= this.#limits.outputBytesMax) this.#isUsedUp = true;
+    if (this.#outputBytes >= this.#whole.outputBytesMax) this.#isUsedUp = true;
     else if (bytes >= CLOCK_READING_BYTES) this.#untilReading = 0;
   }
 
@@ -128,7 +212,7 @@ export class ClientShare {
     this.#untilReading = DELIVERIES_PER_READING - 1;
     const nowMs = this.#timers.nowMs();
     if (Number.isNaN(this.#startedAtMs)) this.#startedAtMs = nowMs;
-    else if (nowMs - this.#startedAtMs >= this.#limits.durationMsMax) this.#isUsedUp = true;
+    else if (nowMs - this.#startedAtMs >= this.#whole.durationMsMax) this.#isUsedUp = true;
   }
 
   /** Continues what was deferred. Runs in the turn after the one in which it was deferred. */
