@@ -293,7 +293,7 @@ function report(error: unknown): number {
     process.stderr.write(`rookery: ${visible(error.message)}\n`);
     return EXIT_MISTAKE;
   }
-  // The disk failed, which is nobody's mistake: a supervisor may try again.
+  // The disk failed, which is no mistake of the caller: a supervisor may try again.
   if (error instanceof StorageFault) {
     process.stderr.write(`rookery: ${visible(error.message)}\n`);
     return EXIT_FAILURE;

@@ -100,7 +100,7 @@ async function jsonOf({ body }: Response): Promise<unknown> {
   }
 }
 
-/** Where nobody listens, fetch has the reason as the cause of its error. */
+/** If the port is not open, fetch has the reason as the cause of its error. */
 function reasonOf(error: unknown): string {
   return messageOf(error instanceof Error ? (error.cause ?? error) : error);
 }

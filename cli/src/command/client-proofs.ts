@@ -1,9 +1,9 @@
 /**
- * How commands prove to servers who they are, and check who the servers are: certificates from
- * files, users from credentials.
+ * Makes the proofs of commands to servers, and their checks of servers: certificates from files,
+ * users from credentials.
  *
- * The key of a certificate and a file of credentials are secrets: a file that others may read is
- * refused, by the rule that members have for their secrets. Files of TLS are read again for each
+ * The key of a certificate and a file of credentials are secrets: a file that other users may read
+ * is refused, by the rule that members have for their secrets. Files of TLS are read again for each
  * connection, so that a command that runs for long outlives its certificate. A credential
  * `sasl:user:password` logs in by DIGEST-MD5 before anything else is sent; those of other schemes
  * are sent as `addauth` does. Used by targets, contexts and the mirror.
@@ -78,7 +78,7 @@ function isOwnPipe(path: string): boolean {
     const stats = statSync(path);
     return stats.isFIFO() && (stats.mode & 0o077) === 0;
   } catch {
-    // Whoever reads it says what is wrong.
+    // Reading it reports what is wrong.
     return false;
   }
 }

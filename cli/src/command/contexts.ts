@@ -102,7 +102,7 @@ export class Contexts {
     replace(this.#selectedFile, `${name}\n`);
   }
 
-  /** Of a symbolic link it removes the link alone, as `rm` does. */
+  /** Of a symbolic link it removes only the link, as `rm` does. */
   remove(name: string): void {
     this.load(name);
     rmSync(this.#file(name));
@@ -122,7 +122,7 @@ export class Contexts {
 }
 
 /**
- * On a full disk the former file stays. The new one is readable by this user alone. A symbolic link
+ * On a full disk the former file stays. Only this user can read the new one. A symbolic link
  * stays, and the file to which it leads is replaced: it may be in a folder of all settings of the
  * user.
  */

@@ -1,4 +1,4 @@
-/** What an HTTP port of a member says when it refuses a request, as a mistake of the caller. */
+/** Turns a refusal of a member's HTTP port into a mistake of the caller. */
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
 import { textUpTo, USER_VARIABLE } from '../http/http.js';

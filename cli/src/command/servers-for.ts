@@ -1,4 +1,4 @@
-/** Which servers a command asks one by one that opens no session, such as check and top. */
+/** Chooses the servers that a command without a session asks one by one, such as check and top. */
 import { OperatorError } from '@rookery/server';
 import { addressesIn, addressesOf, type NamedAddress } from './addresses.js';
 import type { Call } from './command.js';

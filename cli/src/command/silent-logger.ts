@@ -1,4 +1,4 @@
-/** A logger of a client that says nothing: the command tells in its own words what matters. */
+/** A silent logger for a client: the command reports what matters in its own words. */
 export const SILENT = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,5 +1,5 @@
 /**
- * Which ensemble a command uses, with which credentials and certificates, and the connection to it.
+ * Chooses the ensemble of a command with its credentials and certificates, and connects to it.
  *
  * An option takes precedence over the environment, the environment over the selected context, and
  * the default is 127.0.0.1:2181. The credentials and certificates of a context are used for its own
@@ -67,7 +67,7 @@ export function targetOf(options: TargetOptions, environment: NodeJS.ProcessEnv)
   const lines = own.split('\n').map((line) => line.trim());
   const auth = [...place.auth, ...lines.filter((line) => line !== '')].map(credentialOf);
   const paths = options.tls ?? tlsOfEnvironment(environment) ?? place.tls;
-  // What is missing is said before anything else.
+  // A missing file is reported before anything else.
   if (paths !== null) readTls(paths);
   return { connect: place.connect, source: place.source, auth, tls: paths, timeoutMs, readOnly };
 }

@@ -1,5 +1,5 @@
 /**
- * How znodes, their data and their ACLs are written: for programs as JSON, for people as text.
+ * Writes znodes, their data and their ACLs: for programs as JSON, for people as text.
  *
  * Zxids and session ids are hex strings with 0x, because JSON's numbers cannot hold them. Data that
  * is UTF-8 is shown as text, all other data as base64 or as a hex dump. Output on a terminal never

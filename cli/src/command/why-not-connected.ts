@@ -133,7 +133,7 @@ async function answerOf(server: Omit<NamedAddress, 'address'>): Promise<string> 
   return text;
 }
 
-/** A sentence if the server takes connections of the other kind alone; null if not, or unknown. */
+/** A sentence if the server takes only connections of the other kind; null if not, or unknown. */
 async function otherKindOf({ host, port, tls }: Omit<NamedAddress, 'address'>) {
   const speaks = await speaksTls({ host, port }, ASK_TIMEOUT_MS);
   if (tls === undefined) return speaks ? 'it speaks only TLS: give --tls-ca, or --tls' : null;
@@ -155,7 +155,7 @@ function certificateTroubleOf(error: unknown): string | null {
   return `it refuses the certificate of this command, or the lack of one (${reason}): see --tls-cert`;
 }
 
-/** What is said of a server that serves. */
+/** Explains a server that serves. */
 async function noSessionOf(
   { host, port }: Omit<NamedAddress, 'address'>,
   { tls, auth }: TargetToExplain,
@@ -176,7 +176,7 @@ interface Port {
 const FRAME_BEGINS = Buffer.from([0, 0, 0, 44]);
 
 /**
- * Tells ports for TLS from others, for messages about connections of the wrong kind.
+ * Distinguishes ports for TLS from others, for messages about connections of the wrong kind.
  *
  * Resolves with whether a server answers a TLS handshake within `timeoutMs`, also if it refuses
  * this client. Nothing else is sent, so it does not matter by whom the server is certified.

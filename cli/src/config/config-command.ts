@@ -92,7 +92,7 @@ function ofJaas(file: string, usersFile: string | undefined): Omit<TakenUsers, '
   return { settings: { ...settings, sasl: { usersFile: path } }, report };
 }
 
-/** Makes a file that its owner alone may read, and never overwrites one. */
+/** Makes a file that only its owner may read, and never overwrites one. */
 function makeSecret(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -1,9 +1,9 @@
 /**
- * What `rookery config check` finds out about files with certificates, secrets and users, and about
- * the directories of audit logs and backups: whether a member on this machine could use them.
+ * Checks for `rookery config check` whether a member on this machine could use its files with
+ * certificates, secrets and users, and its directories of audit logs and backups.
  *
  * Files are read by the code of the members themselves. Nothing is changed, and no content is
- * shown. Each check gives its findings and never throws.
+ * shown. Each check returns its findings and never throws.
  */
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,9 +1,10 @@
 /**
- * What `rookery config check` finds out about `rootAcl`: whether the ensemble that runs has a root
- * that everybody may change nevertheless, because it was founded without.
+ * Checks for `rookery config check` whether a running ensemble was founded without `rootAcl`, so
+ * that any client may still change its root.
  *
- * It asks as anybody, in a session that lasts for a moment, so nothing of the config is proved to
- * whoever answers. It never throws, and finds nothing where no member serves or takes anybody.
+ * It connects without credentials, in a session that lasts for a moment, so nothing of the config
+ * is proved to the server that answers. It never throws, and finds nothing if no member serves or
+ * admits such a client.
  */
 import { type Client, connect, NoAuthError } from '@rookery/client';
 import { addressText, permsText } from '@rookery/protocol';
@@ -44,7 +45,7 @@ async function comparedWith(
   );
 }
 
-/** Null if nobody says. */
+/** Null if no server answers. */
 async function changesAsAnybody(
   servers: readonly ServerAddress[],
   isSecure: boolean,
@@ -58,7 +59,7 @@ async function changesAsAnybody(
       connectDeadlineMs: ASK_MS,
       operationTimeoutMs: ASK_MS,
       logger: SILENT,
-      // Nothing is sent that is for the right server alone.
+      // Nothing is sent that only the right server may know.
       ...(isSecure ? { tls: { rejectUnauthorized: false } } : {}),
     });
     return changesByEverybody((await client.getAcl('/')).acl);

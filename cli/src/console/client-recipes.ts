@@ -130,7 +130,7 @@ async function recipeAt(
   });
   const isGathering = contenders.some(({ part }) => part === 'member');
   const data = isGathering ? await dataOf(client, path) : null;
-  // Servers do not say who awaits `ready`, so clients that wait for it are a group until it is there.
+  // Servers do not say who awaits `ready`: until it exists, clients that wait for it are a group.
   const found = queuedRecipe(contenders, () => ({ data, isAwaited: false }));
   if (found === null) return null;
   const { queued: _, holders, waiters, ...rest } = found;

@@ -41,7 +41,7 @@ export interface EnsemblePlan {
   readonly write: () => void;
 }
 
-/** Reads the servers from a file that somebody else maintains. */
+/** Reads the servers from a file that this command does not maintain. */
 export function readEnsembleFile(configPath: string): EnsemblePlan {
   const { servers, adminHost, metricsHost } = loadEnsembleConfig(configPath);
   return { configPath, servers, adminHost, metricsHost, write: () => {} };

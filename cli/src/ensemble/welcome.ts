@@ -1,6 +1,6 @@
 /**
- * What `rookery ensemble` prints on a terminal once all members serve: what a person needs to know
- * next. Programs get the connect string alone.
+ * Prints on a terminal what to do next, once all members of `rookery ensemble` serve. Programs get
+ * only the connect string.
  */
 import { basename, relative } from 'node:path';
 

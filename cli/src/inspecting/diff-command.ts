@@ -70,7 +70,7 @@ async function differencesOf(command: Omit<DiffCommand, 'json'>): Promise<readon
   return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The list of servers, and how much of a quota is used, which a restore measures anew. */
+/** The list of servers, and how much of a quota is used, which a restore measures again. */
 function isOwn(path: string): boolean {
   return path === '/zookeeper/config' || /^\/zookeeper\/quota\/.*\/zookeeper_stats$/.test(path);
 }

@@ -40,7 +40,7 @@ class Usage {
   readonly #levels: number;
   readonly #subtrees = new Map<string, Subtree>();
 
-  constructor({ path, depth }: Pick<DuCommand, 'path' | 'depth'>) {
+  constructor({ path, depth }: DuCommand) {
     this.#top = path;
     this.#levels = levelOf(path) + depth;
   }

@@ -13,7 +13,7 @@ import {
   SnapshotFileError,
   type SnapshotNode,
 } from '@rookery/server';
-import { counted } from '../terminal/numbers.js';
+import { countText } from '../command/values.js';
 import { print } from './print.js';
 import { type FormattedNode, snapshotText } from './snapshot-text.js';
 
@@ -161,7 +161,7 @@ function digestVerdict({ digest }: SnapshotFacts): SnapshotReport['digest'] {
 function textOf(report: SnapshotReport): string {
   const { ephemerals, containers, ttlZnodes, largest } = report;
   const kinds =
-    `${ephemerals} ephemeral, ${counted(containers, 'container')}, ` +
+    `${ephemerals} ephemeral, ${countText(containers, 'container')}, ` +
     `${ttlZnodes} with a time to live`;
   const lines = [
     `file        ${report.file}: whole`,
@@ -173,12 +173,13 @@ function textOf(report: SnapshotReport): string {
     `ACL lists   ${report.aclLists}`,
     ...(report.missingAcls === 0
       ? []
-      : [`            ${counted(report.missingAcls, 'znode')} without any of them`]),
+      : [`            ${countText(report.missingAcls, 'znode')} without any of them`]),
     `digest      ${digestText(report)}`,
     '',
     'subtrees, those with the most znodes first:',
     ...report.subtrees.map(
-      ({ path, znodes, dataBytes }) => `  ${path}  ${counted(znodes, 'znode')}, ${dataBytes} bytes`,
+      ({ path, znodes, dataBytes }) =>
+        `  ${path}  ${countText(znodes, 'znode')}, ${dataBytes} bytes`,
     ),
   ];
   return `${lines.join('\n')}\n`;

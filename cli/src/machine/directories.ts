@@ -1,4 +1,6 @@
-/** Whether directories of members can be made and written on this machine. Changes nothing. */
+/**
+ * Checks whether directories of members can be made and written on this machine. Changes nothing.
+ */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** How findings and messages name what the system has refused. */
+/** Names system errors in findings and messages. */
 import { errorMessage } from '@rookery/protocol';
 
 /** Returns the system's code of an error, such as ENOENT; for any other error its message. */

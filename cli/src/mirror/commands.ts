@@ -1,6 +1,4 @@
-/**
- * How `rookery mirror` is called. Its code, and the client library, are loaded when it runs.
- */
+/** Registers `rookery mirror`. Its code, and the client library, are loaded when it runs. */
 import type { Command } from 'commander';
 import { wholeNumber } from '../terminal/numbers.js';
 

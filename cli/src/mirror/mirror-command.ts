@@ -19,7 +19,7 @@ import {
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError, ownerKind } from '@rookery/server';
 import { clientTlsOf, credentialOf, proofsOf, tlsOfEnvironment } from '../command/client-proofs.js';
-import { counted } from '../terminal/numbers.js';
+import { countText } from '../command/values.js';
 import { visible } from '../terminal/visible-text.js';
 import { OwnAccess } from '../znodes/own-access.js';
 import { isWithin } from '../znodes/paths.js';
@@ -208,14 +208,14 @@ async function compared(ends: WritableEnds, how: ReconcilerOptions): Promise<Tal
 function tellBefore({ extras, refused, sequences, sequenceSteps }: Tally): void {
   sayTroubles('will be refused', refused);
   if (sequenceSteps >= STEPS_TOLD) {
-    const of = `the next sequential children of ${counted(sequences.count, 'znode')}`;
+    const of = `the next sequential children of ${countText(sequences.count, 'znode')}`;
     say(
-      `to raise the numbers of ${of}, ${counted(sequenceSteps, 'create')} and deletes are needed`,
+      `to raise the numbers of ${of}, ${countText(sequenceSteps, 'create')} and deletes are needed`,
     );
   }
   if (extras.count === 0) return;
   throw new OperatorError(
-    `the target has ${counted(extras.count, 'znode')} that the source does not have, ` +
+    `the target has ${countText(extras.count, 'znode')} that the source does not have, ` +
       `such as ${extras.examples[0]}; --delete removes what is only there`,
   );
 }
@@ -281,7 +281,7 @@ function print(report: Report, json: boolean): void {
 function sayProgress({ tally, behind }: Follower): void {
   const { created, changed, deleted, znodes, raising } = tally;
   const done = `${created} created, ${changed} changed, ${deleted} deleted`;
-  say(`${counted(znodes, 'znode')} compared, ${done}, ${behind} behind`);
+  say(`${countText(znodes, 'znode')} compared, ${done}, ${behind} behind`);
   if (raising === null) return;
   const { path, done: raised, of } = raising;
   say(

@@ -2,7 +2,7 @@
  * The report of `rookery mirror` at its end: what was copied, what is left, and what cannot be
  * copied at all.
  */
-import { counted } from '../terminal/numbers.js';
+import { countText } from '../command/values.js';
 import { type Tally, Troubles } from './tally.js';
 
 export type Report = Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -74,23 +74,23 @@ function sequencesOf({ sequences, sequenceSteps }: Tally): Report {
   const cost =
     sequenceSteps === 0
       ? 'it takes one request for each'
-      : `it takes about ${counted(sequenceSteps, 'create')} and as many deletes`;
+      : `it takes about ${countText(sequenceSteps, 'create')} and as many deletes`;
   return { ...troubles('sequences to raise', sequences), 'to raise them': cost };
 }
 
 function identitiesOf({ schemes }: Tally): Report {
   if (schemes.size === 0) return {};
-  const texts = [...schemes].map(([scheme, count]) => `${scheme} (${counted(count, 'znode')})`);
+  const texts = [...schemes].map(([scheme, count]) => `${scheme} (${countText(count, 'znode')})`);
   return { 'ACL identities that the target must know': texts };
 }
 
 function notCarried({ ephemerals, ttlZnodes }: Tally): readonly string[] {
   return [
-    `${counted(ephemerals, 'ephemeral znode')}: clients create them again`,
+    `${countText(ephemerals, 'ephemeral znode')}: clients create them again`,
     'zxids, times and versions: a client that remembers a version or a zxid must read again',
     ...(ttlZnodes === 0
       ? []
-      : [`the age of ${counted(ttlZnodes, 'TTL znode')} begins at the copy`]),
+      : [`the age of ${countText(ttlZnodes, 'TTL znode')} begins at the copy`]),
     'sessions, watches, quotas and /zookeeper',
   ];
 }

@@ -57,7 +57,7 @@ function passes(error: unknown): boolean {
   return (error instanceof ClientError || error instanceof KeeperError) && error.retryable;
 }
 
-/** A step of a mirror that one of the ends refused, which is told with the path and the reason. */
+/** A step of a mirror that one of the ends refused, reported with the path and the reason. */
 export class RefusedStep extends Error {
   override readonly name = 'RefusedStep';
 

@@ -1,6 +1,6 @@
 /**
- * What a mirror has done, found and could not do. Its memory is bounded: of each trouble a few
- * paths are kept, and all are counted.
+ * Counts what a mirror has done, found and could not do. Its memory is bounded: it keeps a few
+ * paths of each kind of trouble, and counts all.
  */
 import type { Raising } from './sequences.js';
 

@@ -1,6 +1,6 @@
 /**
- * What a mirror writes at the target, such that no ACL locks it out before its work is done, and
- * nobody sees data who may not.
+ * Writes at the target of a mirror, so that no ACL locks the mirror out before its work is done,
+ * and no other client sees data that its ACL protects.
  *
  * While it works, a znode whose ACL would keep the mirror from something has an entry of the
  * mirror's own identity besides; `finish` takes it away. An ACL that is there already and refuses

@@ -29,8 +29,8 @@ import {
   zxidName,
 } from '@rookery/server';
 import { refusal } from '../command/refusal.js';
+import { countText } from '../command/values.js';
 import { httpUrl, userHeaders } from '../http/http.js';
-import { counted } from '../terminal/numbers.js';
 import { visible } from '../terminal/visible-text.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
@@ -58,7 +58,7 @@ export async function runBackupSave(
     'url' in from ? await whileMemberWaits(() => fetchState(from)) : await readMember(from);
   const path = join(directory, `snapshot.${zxidName(member)}.gz`);
   const { znodes, bytes } = await writeSnapshot(member, path, { withChecksum: true });
-  const size = `${counted(znodes, 'znode')}, ${bytes} bytes`;
+  const size = `${countText(znodes, 'znode')}, ${bytes} bytes`;
   process.stdout.write(`saved and verified: ${path}, ${size}\n`);
   await warnOfOpenDirectory(path);
   return 0;
@@ -90,7 +90,7 @@ export async function runBackupVerify(file: string): Promise<number> {
       throw new SnapshotFileError('its digest is not that of its znodes', bytes);
     }
     const beside = checksum === 'equal' ? 'SHA-256 equal' : 'no SHA-256 beside it';
-    const facts = `${counted(nodes, 'znode')}, digest ${hex(digest.kept)}, ${beside}`;
+    const facts = `${countText(nodes, 'znode')}, digest ${hex(digest.kept)}, ${beside}`;
     process.stdout.write(`sound: ${file}, ${facts}\n`);
     return 0;
   } catch (error) {

@@ -15,7 +15,7 @@ import {
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
-import { counted } from '../terminal/numbers.js';
+import { countText } from '../command/values.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
 /** Resolves with the exit code. */
@@ -28,7 +28,7 @@ export async function runExport(from: MemberOfFile, into: string): Promise<numbe
   const member = await readMember(from);
   const file = join(folder, `snapshot.${zxidName(member)}`);
   const { path, znodes } = await writeSnapshot(member, file, { withChecksum: false });
-  const facts = `${counted(znodes, 'znode')} at zxid 0x${zxidName(member)}`;
+  const facts = `${countText(znodes, 'znode')} at zxid 0x${zxidName(member)}`;
   process.stdout.write(`written: ${path}, ${facts}\n`);
   const problem = await openDirectoryProblem(path);
   if (problem !== null) process.stderr.write(`rookery: ${problem}\n`);

@@ -26,7 +26,7 @@ import {
   ZooKeeperDataError,
 } from '@rookery/server';
 import { requireServer } from '../command/require-server.js';
-import { counted } from '../terminal/numbers.js';
+import { countText } from '../command/values.js';
 import { visible } from '../terminal/visible-text.js';
 import { readMember } from './stopped-member.js';
 
@@ -230,15 +230,15 @@ async function readable<T>(file: string, read: () => Promise<T>): Promise<T> {
 
 function planFacts({ counts, schemes, zxid }: RestorePlan, sessions: number): Facts {
   const { znodes, dataBytes, containers, ttlZnodes, ephemerals, withoutAcl } = counts;
-  const kinds = `${counted(containers, 'container')}, ${ttlZnodes} with a time to live`;
-  const named = [...schemes].map(([scheme, count]) => `${scheme} (${counted(count, 'znode')})`);
+  const kinds = `${countText(containers, 'container')}, ${ttlZnodes} with a time to live`;
+  const named = [...schemes].map(([scheme, count]) => `${scheme} (${countText(count, 'znode')})`);
   return {
     znodes: `${znodes} (${kinds})`,
     'data bytes': dataBytes,
-    dropped: `${counted(sessions, 'session')} with ${counted(ephemerals, 'ephemeral znode')}`,
+    dropped: `${countText(sessions, 'session')} with ${countText(ephemerals, 'ephemeral znode')}`,
     ...(withoutAcl === 0
       ? {}
-      : { 'without an ACL': `${counted(withoutAcl, 'znode')}, open to all now` }),
+      : { 'without an ACL': `${countText(withoutAcl, 'znode')}, open to all now` }),
     'ACL schemes': named,
     'new zxid': hex(BigInt(zxid)),
   };

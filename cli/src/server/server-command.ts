@@ -73,7 +73,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   return stopped(logger);
 }
 
-/** Hashes in a file that others can read are guessed at elsewhere, where nobody counts. */
+/** Hashes in a file that others can read can be guessed offline, where no attempt is counted. */
 function warnOfReadableConfig(path: string, config: Config, logger: Logger): void {
   const { adminUsers, adminReaders, superDigest, superIdentities } = config;
   const digests = superIdentities.filter((identity) => identity.startsWith('digest:'));

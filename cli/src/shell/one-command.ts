@@ -179,7 +179,7 @@ function outputTo(stdout: NodeJS.WritableStream): Write {
     });
 }
 
-/** Writes to standard error: resolves in any case, because nobody can be told of a failure. */
+/** Writes to standard error: resolves in any case, because a failure cannot be reported. */
 function messagesTo(stderr: NodeJS.WritableStream): Write {
   expectErrors(stderr);
   return (data) => new Promise((resolve) => stderr.write(data, () => resolve()));

@@ -1,4 +1,5 @@
-/** What one server, of Rookery or of ZooKeeper, reports about itself with `srvr`. */
+/** Reads what one server, of Rookery or ZooKeeper, reports about itself with `srvr`. */
+import { linesOf } from './word-answers.js';
 
 export interface ServerStatus {
   readonly mode: string;
@@ -16,7 +17,8 @@ export interface ServerStatus {
 
 const DISK_TEXT_MAX = 200;
 
-const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
+/** The modes of a server that leads, or needs no leader. */
+export const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 const FOLLOWING: ReadonlySet<string> = new Set(['follower', 'observer']);
 
 export function isLeading(status: ServerStatus | null): boolean {
@@ -28,14 +30,14 @@ export function isFollowing(status: ServerStatus | null): boolean {
   return status !== null && FOLLOWING.has(status.mode);
 }
 
-/** Whether it serves reads alone, because it is cut off from its quorum. */
+/** Whether it serves only reads, because it is cut off from its quorum. */
 export function isReadOnly(status: ServerStatus | null): boolean {
   return status !== null && status.mode === 'read-only';
 }
 
 /** Null unless the server serves; a server without a quorum answers with another text. */
 export function parseStatus(text: string): ServerStatus | null {
-  const lines = linesOf(text);
+  const lines = srvrLines(text);
   const mode = lines.get('Mode');
   const zxid = lines.get('Zxid');
   if (mode === undefined || zxid === undefined) return null;
@@ -54,16 +56,11 @@ export function parseStatus(text: string): ServerStatus | null {
 
 /** Of the answer of a member that serves or not: what it says of its disk while that is full. */
 export function fullDiskIn(text: string): string | null {
-  return linesOf(text).get('Disk')?.slice(0, DISK_TEXT_MAX) ?? null;
+  return srvrLines(text).get('Disk')?.slice(0, DISK_TEXT_MAX) ?? null;
 }
 
-function linesOf(text: string): ReadonlyMap<string, string> {
-  const lines = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const end = line.indexOf(':');
-    if (end > 0) lines.set(line.slice(0, end), line.slice(end + 1).trim());
-  }
-  return lines;
+function srvrLines(text: string): ReadonlyMap<string, string> {
+  return linesOf(text, ':') ?? new Map();
 }
 
 const WAITS = 'not currently serving requests';
@@ -76,7 +73,7 @@ export function isOfServer(text: string): boolean {
   return saysItLacksQuorum(text) || text.includes(IS_FORBIDDEN);
 }
 
-/** Whether a server says in its answer to `srvr` that it serves nobody. */
+/** Whether a server says in its answer to `srvr` that it serves no clients. */
 export function saysItLacksQuorum(text: string): boolean {
   return text.includes(WAITS);
 }
@@ -95,7 +92,7 @@ export function reasonOf(text: string): string {
   return `it answered ${JSON.stringify(text.slice(0, 100))}`;
 }
 
-/** What a member of Rookery adds while nobody can be elected. */
+/** What a member of Rookery adds while no leader can be elected. */
 function waitsIn(text: string): string {
   const line = text.split('\n').find((one) => one.startsWith(WAITS_FOR));
   return line === undefined ? '' : `: ${line.slice(WAITS_FOR.length).trim()}`;

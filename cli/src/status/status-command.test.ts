@@ -143,8 +143,8 @@ it('two servers that lead are not an ensemble that serves', async () => {
 it('addresses are parsed, and a mistake in one is reported', () => {
   const of = (connect: string) => serversOf({ connect });
   expect(of('zk1,[::1]:2182')).toEqual([
-    { id: null, host: 'zk1', port: 2181 },
-    { id: null, host: '::1', port: 2182 },
+    { id: null, host: 'zk1', port: 2181, address: 'zk1:2181' },
+    { id: null, host: '::1', port: 2182, address: '[::1]:2182' },
   ]);
   // All forms that the client takes, and none other.
   expect(
@@ -158,6 +158,6 @@ it('addresses are parsed, and a mistake in one is reported', () => {
     expect(() => of(wrong)).toThrow(OperatorError);
   }
   expect(() => of('zk1:port')).toThrow('bad port "port": "zk1:port".');
-  expect(() => serversOf({})).toThrow('give --config, or --connect');
+  expect(() => serversOf({})).toThrow('Give --config, or --connect');
   expect(parseStatus('imok')).toBe(null);
 });

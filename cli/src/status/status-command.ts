@@ -1,16 +1,16 @@
 /**
- * `rookery status` shows which server leads, which follow, and how far each is, for Rookery and for
- * ZooKeeper.
+ * `rookery status` shows which server leads, which follow, and how far each one is, for Rookery and
+ * for ZooKeeper.
  *
  * Each server is asked `srvr` on its client port, all at the same time. Exit code 0: one leads and
  * all serve; 1: anything else; 2: a mistake of the caller. With `--wait` it asks again until all
  * serve, or the time is over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressText, errorMessage } from '@rookery/protocol';
+import { errorMessage } from '@rookery/protocol';
 import { visible } from '../terminal/visible-text.js';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
-import { type NamedServer, serversOf } from './named-servers.js';
+import { type NamedAddress, serversOf } from './named-servers.js';
 import {
   isFollowing,
   isLeading,
@@ -50,19 +50,15 @@ export async function runStatus(command: StatusCommand): Promise<number> {
     const asked = await Promise.all(servers.map((server) => look(server, command)));
     const isWell = isServing(asked);
     if (isWell || performance.now() + AGAIN_MS > endMs) {
-      process.stdout.write(visible(command.json ? jsonOf(asked) : textOf(asked)));
+      process.stdout.write(visible(command.json ? jsonText(asked) : tableText(asked)));
       return isWell ? 0 : 1;
     }
     await sleep(AGAIN_MS);
   }
 }
 
-async function look(
-  server: NamedServer,
-  { timeoutMs, tls }: Pick<StatusCommand, 'timeoutMs' | 'tls'>,
-): Promise<AskedServer> {
-  const { id, host, port } = server;
-  const address = addressText(host, port);
+async function look(server: NamedAddress, { timeoutMs, tls }: StatusCommand): Promise<AskedServer> {
+  const { id, address } = server;
   try {
     const secured = tls === undefined ? server : { ...server, tls };
     const text = await askWord(secured, 'srvr', timeoutMs);
@@ -81,7 +77,7 @@ function isServing(asked: readonly AskedServer[]): boolean {
   );
 }
 
-function textOf(asked: readonly AskedServer[]): string {
+function tableText(asked: readonly AskedServer[]): string {
   const head = ['id', 'address', 'role', 'zxid', 'connections', 'znodes', 'latency avg/max ms', ''];
   const rows = asked.map(({ id, address, status, problem }) => {
     const name = id === null ? '-' : String(id);
@@ -134,6 +130,6 @@ function verdictOf(asked: readonly AskedServer[]): string {
   return parts.length === 1 ? 'All serve.' : `${parts.join('; ')}.`;
 }
 
-function jsonOf(asked: readonly AskedServer[]): string {
+function jsonText(asked: readonly AskedServer[]): string {
   return `${JSON.stringify({ serving: isServing(asked), servers: asked }, null, 2)}\n`;
 }

@@ -1,12 +1,5 @@
-/**
- * Whole numbers for people: with their noun in reports, and within bounds as options.
- */
+/** Whole numbers within bounds, as options of commands. */
 import { InvalidArgumentError } from 'commander';
-
-/** `1 znode`, but `0 znodes` and `2 znodes`. The noun is one whose plural ends in s. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
 
 /**
  * Reads a whole number within bounds, for commander.

@@ -1,9 +1,10 @@
 /**
- * What becomes of a command whose standard output or standard error cannot be written: its reader
- * has gone, as in `rookery inspect du FILE | head`, or the disk of the file is full.
+ * Ends a command whose standard output cannot be written because its reader has gone, as in
+ * `rookery inspect du FILE | head`, or because the disk of the file is full; errors of standard
+ * error are ignored.
  *
  * `endWithOutput` is for commands that hold nothing open at a server while they print. Those of
- * `shell/` hear of it from their own writes, because they close their session first. Called by
+ * `shell/` notice it by their own writes, because they close their session first. Called by
  * `program.ts`.
  */
 const EXIT_FAILURE = 1;

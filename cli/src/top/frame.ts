@@ -1,4 +1,4 @@
-/** What `top` shows of the members: columns, and what fits in the terminal. Pure. */
+/** Draws the members in `top`: the columns, cut to fit the terminal. Pure. */
 import { clean, hex } from '../command/values.js';
 import {
   aligned,

@@ -1,6 +1,4 @@
-/**
- * What `top` shows of the hottest paths and clients: columns, and what fits in the terminal. Pure.
- */
+/** Draws the hottest paths and clients in `top`: the columns, cut to fit the terminal. Pure. */
 import { clean } from '../command/values.js';
 import { aligned, type Column, decimal, headOf, sorted } from './columns.js';
 import { FIXED_LINES, fitted, footOf, type Line, type Screen, titleOf } from './frame.js';

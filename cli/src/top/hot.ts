@@ -1,9 +1,9 @@
 /**
- * Which paths are read and written most, and which clients ask most, as a member of Rookery tells
- * it at its admin port for the whole ensemble.
+ * Asks a member of Rookery, at its admin port, which paths and clients of the whole ensemble are
+ * the busiest.
  *
- * Members watch their requests from the first question on, so the first answer has nothing in it:
- * they are asked again after a moment.
+ * Members watch their requests only after the first question, so the first answer is empty: they
+ * are asked again after a moment.
  */
 import { z } from 'zod';
 import type { AdminPort } from '../command/admin-port.js';

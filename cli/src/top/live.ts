@@ -95,7 +95,7 @@ class View {
   readonly #intervalS: number;
   readonly #orders: Record<Page, Order> = { members: FIRST, paths: FIRST, clients: FIRST };
   #page: Page;
-  /** What was last told; null before the first answer. */
+  /** The last answer; null before the first one. */
   #rows: readonly Row[] | null = null;
   #hot: HotLook | null = null;
 
@@ -105,14 +105,14 @@ class View {
     this.#orders[page] = order;
   }
 
-  /** Asks for what the page shows. Members watch their requests only while somebody looks. */
+  /** Asks for what the page shows. Members watch their requests only while a client asks. */
   async look({ members, hot }: LiveParts, signal: AbortSignal): Promise<void> {
     if (this.#page === 'members') {
       this.#rows = await members();
       return;
     }
-    const told = await hot(signal);
-    if (!signal.aborted) this.#hot = told;
+    const look = await hot(signal);
+    if (!signal.aborted) this.#hot = look;
   }
 
   element(): ReactElement {

@@ -1,4 +1,5 @@
-/** What is shown of each member, from two looks at all of them. Pure. */
+/** Computes the row of each member in `top` from two looks at all of them. Pure. */
+import { LEADING } from '../status/server-status.js';
 import type { Sample } from './sample.js';
 
 /** One member at one look. */
@@ -22,7 +23,7 @@ export interface Row {
   readonly lag: number | null;
   readonly connections: number | null;
   readonly outstanding: number | null;
-  /** Between the two looks, if the member tells sums; otherwise since it started. */
+  /** Between the two looks, if the member reports sums; otherwise since it started. */
   readonly avgMs: number | null;
   readonly p99Ms: number | null;
   /** Since the member started. */
@@ -33,7 +34,6 @@ export interface Row {
   readonly treeBytes: number | null;
 }
 
-const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 const COUNTER_BITS = 32n;
 
 /** `before` is the look before, with the same members in the same order; null at the first one. */

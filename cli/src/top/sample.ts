@@ -1,7 +1,8 @@
 /**
- * What one server, of Rookery or of ZooKeeper, says about itself at one moment: its answers to
- * `srvr`, and to `mntr` where its configuration allows that word. Pure.
+ * Reads what one server, of Rookery or ZooKeeper, reports at one moment: its answers to `srvr`, and
+ * to `mntr` where its configuration allows that word. Pure.
  */
+import { linesOf } from '../status/word-answers.js';
 
 export interface Sample {
   /** As the server prints it: leader, follower, observer, standalone, read-only. */
@@ -16,18 +17,18 @@ export interface Sample {
   /** The average latency in ms over the same time. */
   readonly avgMs: number;
   readonly maxMs: number;
-  /** Null for what the server does not tell. */
+  /** Null for what the server does not report. */
   readonly details: Details | null;
 }
 
-/** What only `mntr` tells. */
+/** Figures that only `mntr` has. */
 export interface Details {
   readonly watches: number | null;
   /** The worse one of reads and writes, in ms. */
   readonly p99Ms: number | null;
   /** Reads and writes that were measured since the start, and the sum of their latencies. */
   readonly measured: { readonly count: number; readonly sumMs: number } | null;
-  /** The memory that the tree takes; only Rookery tells it. */
+  /** The memory that the tree takes; only Rookery reports it. */
   readonly treeBytes: number | null;
 }
 
@@ -35,13 +36,13 @@ const ROLE_LENGTH_MAX = 20;
 
 /** Returns null unless `srvr` is the answer of a server that serves. */
 export function parseSample(srvr: string, mntr: string | null): Sample | null {
-  const lines = pairs(srvr, ':');
-  const role = lines.get('Mode');
-  const zxid = lines.get('Zxid');
+  const lines = linesOf(srvr, ':');
+  const role = lines?.get('Mode');
+  const zxid = lines?.get('Zxid');
   if (role === undefined || !/^[a-z-]+$/.test(role) || role.length > ROLE_LENGTH_MAX) return null;
   if (zxid === undefined || !/^0x[\da-f]{1,16}$/i.test(zxid)) return null;
-  const [, avg, max] = (lines.get('Latency min/avg/max') ?? '').split('/');
-  const count = (name: string): number => figure(lines.get(name)) ?? 0;
+  const [, avg, max] = (lines?.get('Latency min/avg/max') ?? '').split('/');
+  const count = (name: string): number => figure(lines?.get(name)) ?? 0;
   return {
     role,
     zxid: BigInt(zxid),
@@ -57,8 +58,8 @@ export function parseSample(srvr: string, mntr: string | null): Sample | null {
 
 /** Returns null for another answer, such as the sentence that the word is not allowed. */
 function detailsOf(mntr: string): Details | null {
-  const lines = pairs(mntr, '\t');
-  if (!lines.has('zk_server_state')) return null;
+  const lines = linesOf(mntr, '\t');
+  if (lines?.has('zk_server_state') !== true) return null;
   const of = (name: string): number | null => figure(lines.get(`zk_${name}`));
   const p99s = [of('p99_readlatency'), of('p99_updatelatency')].filter((ms) => ms !== null);
   const counts = [of('cnt_readlatency'), of('cnt_updatelatency')];
@@ -74,15 +75,6 @@ function detailsOf(mntr: string): Details | null {
 
 function total(values: readonly (number | null)[]): number {
   return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
-}
-
-function pairs(text: string, separator: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const end = line.indexOf(separator);
-    if (end > 0) found.set(line.slice(0, end), line.slice(end + 1).trim());
-  }
-  return found;
 }
 
 function figure(text: string | undefined): number | null {

@@ -1,11 +1,11 @@
 /**
- * What the ACLs of an ensemble let one client do, and the entry that keeps them from locking it out
- * while it still works there.
+ * Finds out what the ACLs of an ensemble allow one client, and makes the entry that keeps them from
+ * locking it out while it still works there.
  *
  * The servers are asked, so the answers hold for every scheme, for super users, and where ACLs are
  * not checked. Each question is a transaction whose last operation must fail, or a change of a
- * version that the znode does not have: nothing is changed. Questions about one znode may be
- * outdated at once. Its memory is bounded. Used by the mirror and by `cp --acls`.
+ * version that the znode does not have: nothing is changed. Answers about one znode may be outdated
+ * at once. Its memory is bounded. Used by the mirror and by `cp --acls`.
  */
 import { randomUUID } from 'node:crypto';
 import {

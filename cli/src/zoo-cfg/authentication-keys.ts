@@ -1,5 +1,5 @@
 /**
- * What becomes of ZooKeeper's keys that say who clients and members are, apart from TLS: SASL,
+ * Converts ZooKeeper's keys for the authentication of clients and members, apart from TLS: SASL,
  * schemes that every client must have proved, super users, SASL between members.
  */
 import { randomBytes } from 'node:crypto';

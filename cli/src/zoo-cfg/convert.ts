@@ -34,8 +34,8 @@ interface Beside {
 }
 
 const DYNAMIC_FILE = 'dynamicconfigfile';
-/** The host and the peer port of a server that is alone; nobody dials the peer port. */
-const ALONE = { id: 1, host: '127.0.0.1', peerPort: 2888 } as const;
+/** The host and the peer port of a single server; the peer port is never dialled. */
+const SINGLE = { id: 1, host: '127.0.0.1', peerPort: 2888 } as const;
 
 const NO_MEMBER =
   'no line is left that makes a member, so the config has none: take the lines of the participants, ' +
@@ -68,7 +68,7 @@ export function convertZooCfg(text: string, beside: Beside): Converted {
   if (isListed && servers.length === 0) {
     report.push({ key: 'server.N', outcome: 'refused', text: NO_MEMBER });
   } else if (servers.length === 0) {
-    servers.push({ ...ALONE, clientPort: null });
+    servers.push({ ...SINGLE, clientPort: null });
     const said = 'there is none: a single member, on 127.0.0.1';
     report.push({ key: 'server.N', outcome: 'taken', text: said });
   }

@@ -193,7 +193,7 @@ function takeModule(
   });
 }
 
-/** What the server keeps of a password: it is as good as the password to whoever reads it. */
+/** The server's form of a password, which is as good as the password: keep it secret. */
 function digestOf(user: string, password: string): string {
   return createHash('md5').update(`${user}:${REALM}:${password}`).digest('hex');
 }

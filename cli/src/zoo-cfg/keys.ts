@@ -1,6 +1,6 @@
 /**
- * What becomes of each key of zoo.cfg: it is taken over into a setting, it has no effect here, or
- * it is refused because leaving it out would change what the operator relies on.
+ * Decides the outcome of each key of zoo.cfg: it is taken over into a setting, it has no effect
+ * here, or it is refused because leaving it out would change what the operator relies on.
  *
  * Keys are those of ZooKeeper 3.4 to 3.9, in lower case, without the prefix `zookeeper.` that a
  * system property has. `server.N` and `dynamicConfigFile` are read by `convert.ts`.
@@ -100,7 +100,7 @@ const OF_CLIENTS = noEffect('only clients read it');
 /** ZooKeeper's defaults. */
 const ADMIN_PORT = 8080;
 const METRICS_PORT = 7000;
-const ANEW = 'files are read again whenever they change';
+const REREAD = 'files are read again whenever they change';
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ticktime', number('tickTimeMs')],
@@ -201,8 +201,8 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['metricsprovider.exportjvminfo', noEffect('there is no JVM')],
   ['audit.enable', (value) => auditLog(value)],
   ['sslquorum', sslQuorum],
-  ['sslquorumreloadcertfiles', noEffect(ANEW)],
-  ['client.certreload', noEffect(ANEW)],
+  ['sslquorumreloadcertfiles', noEffect(REREAD)],
+  ['client.certreload', noEffect(REREAD)],
   ['portunification', portUnification],
   ['sessionrequireclientsaslauth', saslRequired],
   ['enforce.auth.enabled', enforceAuth],

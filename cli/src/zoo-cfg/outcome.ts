@@ -1,6 +1,6 @@
 /**
- * What can become of a key of zoo.cfg, and what a rule may ask to decide it. The rules are in
- * `keys.ts` and in the files of single subjects, such as `tls-keys.ts`.
+ * The outcomes of a key of zoo.cfg, and the facts that a rule may use to decide one. The rules are
+ * in `keys.ts` and in the files of single subjects, such as `tls-keys.ts`.
  */
 
 /** What the config gets. */

@@ -1,5 +1,5 @@
 /**
- * What becomes of ZooKeeper's keys for TLS: of clients (`ssl.*`), and of members (`ssl.quorum.*`).
+ * Converts ZooKeeper's keys for TLS: of clients (`ssl.*`), and of members (`ssl.quorum.*`).
  *
  * Certificates and keys stay where they are if they are PEM or PKCS#12. Java's own keystores have
  * to be converted, and so do trust stores that are not PEM: the setting then names the file that
@@ -130,9 +130,9 @@ function trustStore(path: string, file: ZooFile, side: Side): Outcome {
   );
 }
 
-/** ZooKeeper knows the type of a store by the end of its name, unless it is told. */
-function typeOf(path: string, told: string): string {
-  if (told !== '') return told.toLowerCase();
+/** ZooKeeper knows the type of a store by the end of its name, unless a key names it. */
+function typeOf(path: string, named: string): string {
+  if (named !== '') return named.toLowerCase();
   const [, end = ''] = /\.([^./]+)$/.exec(path.toLowerCase()) ?? [];
   return end === 'p12' ? 'pkcs12' : end;
 }

@@ -10,7 +10,7 @@ export type DigestAlg = (typeof DIGEST_ALGS)[number];
  * What both sides of SASL's DIGEST-MD5 (RFC 2831, 2.1.2.1 and 2.1.3) compute, for the quality
  * `auth`. User names and passwords are ASCII, because clients do not agree on how to encode others.
  */
-interface DigestMd5Parts {
+interface DigestMd5Exchange {
   /** The result of `digestMd5Secret`. */
   readonly secret: Uint8Array;
   readonly nonce: string;
@@ -22,14 +22,17 @@ interface DigestMd5Parts {
   readonly authzid?: string | undefined;
 }
 
-/** Returns 16 bytes, which are as good as the password to whoever knows them. */
+/** Returns 16 bytes, which are as good as the password: keep them secret. */
 export function digestMd5Secret(user: string, realm: string, password: string): Uint8Array {
   return md5(`${user}:${realm}:${password}`);
 }
 
 /** Returns the client's response in hex, or with '' as the method the server's proof. */
-export function digestMd5Response(method: 'AUTHENTICATE' | '', parts: DigestMd5Parts): string {
-  const { secret, nonce, cnonce, nc, qop, uri, authzid } = parts;
+export function digestMd5Response(
+  method: 'AUTHENTICATE' | '',
+  exchange: DigestMd5Exchange,
+): string {
+  const { secret, nonce, cnonce, nc, qop, uri, authzid } = exchange;
   const rest = authzid === undefined ? '' : `:${authzid}`;
   const session = Buffer.concat([secret, Buffer.from(`:${nonce}:${cnonce}${rest}`, 'latin1')]);
   const first = md5(session).toString('hex');

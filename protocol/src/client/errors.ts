@@ -79,7 +79,7 @@ export class KeeperError extends Error {
   readonly code: number;
   /** The path the operation was about, when there is one. */
   readonly path: string | undefined;
-  /** The trouble passes, so the same request may succeed later; decided by the code alone. */
+  /** The trouble passes, so the same request may succeed later; decided only by the code. */
   readonly retryable: boolean;
   /** The operation may have taken effect all the same: its answer was not awaited or not seen. */
   readonly ambiguous: boolean;
@@ -105,7 +105,7 @@ function messageOf(
   return reason === '' ? what : `${what} (${reason})`;
 }
 
-/** An error that was made anew, with another path for one, does not say the same twice. */
+/** An error that was made again, for example with another path, does not repeat its sentence. */
 function reasonOf(code: number, cause: unknown): string {
   if (cause instanceof KeeperError && cause.code === code) return reasonOf(code, cause.cause);
   return cause instanceof Error ? cause.message : '';

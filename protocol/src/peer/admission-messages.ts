@@ -14,7 +14,7 @@ export interface Hello {
   readonly version: number;
   readonly id: PeerId;
   readonly to: PeerId;
-  /** Random per process start: tells a restarted member from a second one with the same id. */
+  /** Random per process start: distinguishes a restarted member from a second one with its id. */
   readonly instance: string;
   readonly ensembleId: string;
   readonly founded: boolean;
@@ -35,7 +35,7 @@ export interface StartOf {
 export interface HelloOffer {
   /** The lowest wire version that the sender speaks. */
   readonly wireMin: number;
-  /** The sender's release, for whoever reads of a refusal. */
+  /** The sender's release, for the log line of a refusal. */
   readonly release: string;
   /** The ensemble level of the sender's state: see docs/architecture/versions.md. */
   readonly level: number;

@@ -51,7 +51,7 @@ export interface VoteMessage {
   readonly kind: 'vote';
   readonly round: number;
   readonly state: ElectionState;
-  /** The member voted for, followed, or the sender itself when it leads; 0 for nobody. */
+  /** The member voted for, followed, or the sender itself when it leads; 0 for none. */
   readonly leader: PeerId;
   /** currentEpoch and last zxid of the member voted for. */
   readonly epoch: number;
@@ -66,7 +66,7 @@ export interface VoteMessage {
    * sender follows needs a majority too. The field is absent if there are none.
    */
   readonly former?: readonly (readonly PeerId[])[];
-  /** Whether the disk of the sender is full. Absent means that it is not, or that nobody knows. */
+  /** Whether the disk of the sender is full. Absent means that it is not, or that it is unknown. */
   readonly full?: boolean;
   /**
    * Members with a full disk that a leader does without, because others with room are a quorum.
@@ -277,7 +277,7 @@ export interface Clock {
 /** The digest of the state at a zxid. */
 export interface DigestAt {
   readonly zxid: Zxid;
-  /** 16 hex digits from whoever computes it; from a peer, a text of up to 64 characters. */
+  /** 16 hex digits where it is computed; from a peer, a text of up to 64 characters. */
   readonly digest: string;
 }
 

@@ -75,7 +75,7 @@ export class RequestBatch {
   readonly headroom: number;
   #items: readonly ForwardedRequest[] | null;
 
-  /** Used in this file only. `items` is null until somebody reads them. */
+  /** Used in this file only. `items` is null until they are read. */
   constructor(bytes: Buffer, headroom: number, items: readonly ForwardedRequest[] | null) {
     this.bytes = bytes;
     this.headroom = headroom;

@@ -1,8 +1,8 @@
 /**
- * Where a member opens its ports, as its entry in the config file says, and which hosts only this
- * machine can reach.
+ * Derives the addresses of a member's ports from its entry in the config file, and recognizes hosts
+ * that only this machine can reach.
  *
- * `host` is what others dial. It is also what is bound, unless the entry says otherwise. Pure;
+ * Other members and clients dial `host`. It is also bound, unless the entry says otherwise. Pure;
  * names are not resolved here.
  */
 import { BlockList, isIP } from 'node:net';
@@ -42,7 +42,7 @@ export function clientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddr
   return { host: server.listen ?? server.host, port: server.clientPort };
 }
 
-/** Null if the member has no port for TLS alone. */
+/** Null if the member has no port that takes only TLS. */
 export function secureClientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddress | null {
   const { secureClientPort } = server;
   return secureClientPort === undefined

@@ -403,7 +403,7 @@ function sessionLimitProblems(raw: Record<string, unknown>): string[] {
   return [`minSessionTimeoutMs: ${expected}, got ${min}${own}`];
 }
 
-/** What is behind the admin port is not for whoever reaches it. */
+/** Not every client that reaches the admin port may use it. */
 function adminProblems(raw: Record<string, unknown>): string[] {
   const shape = settingsSchema.shape;
   const adminHost = validOrNull(shape.adminHost, raw['adminHost']);

@@ -160,7 +160,7 @@ export const superIdentitiesSchema = z
 const EXPECTED_ROOT_ACL =
   'expected "scheme:id:permissions" with scheme world, digest, ip, sasl or x509, and letters of ' +
   'cdrwa';
-/** More than anybody needs; bounded because each access to the root is judged by all of them. */
+/** Ample; bounded because each access to the root is judged by all of them. */
 const ROOT_ACL_MAX = 100;
 
 export const rootAclSchema = z
@@ -175,7 +175,7 @@ export const rootAclSchema = z
   .nullable()
   .default(null);
 
-/** Finds a root that nobody could ever give another ACL. */
+/** Finds a root to which no client could ever give another ACL. */
 export function rootAclProblems(raw: Readonly<Record<string, unknown>>): string[] {
   const { success, data } = rootAclSchema.safeParse(raw['rootAcl']);
   if (!success || data === null) return [];

@@ -509,7 +509,7 @@ export function loadEnsembleConfig(path: string): Config {
 const CLIENTS_PER_ADDRESS = 60;
 
 /** The number that holds for addresses that are not loopback ones; 0 for no limit. */
-export function clientsPerAddressMax({ maxClientCnxns }: Pick<Config, 'maxClientCnxns'>): number {
+export function clientsPerAddressMax({ maxClientCnxns }: Config): number {
   return maxClientCnxns ?? CLIENTS_PER_ADDRESS;
 }
 

@@ -125,7 +125,7 @@ export function isFourLetterWord(name: string): name is FourLetterWord {
   return Object.hasOwn(WORDS, name);
 }
 
-/** Whether it is answered by default, to whoever reaches the client port. */
+/** Whether it is answered by default, to every client that reaches the client port. */
 export function isForStrangers(word: FourLetterWord): boolean {
   return WORDS[word].isForStrangers;
 }

@@ -1,5 +1,5 @@
 /**
- * How this member names itself. Clients parse what stands before the first dash: the version of
+ * The name and version of this member. Clients parse the part before the first dash: the version of
  * ZooKeeper whose protocol it speaks.
  */
 const ZOOKEEPER_VERSION = '3.8.0';

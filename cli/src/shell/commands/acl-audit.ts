@@ -65,7 +65,7 @@ class ClosedPaths {
   }
 }
 
-/** Null for nothing to tell; `hidden` if the digests in the ACL are not shown. */
+/** Null for nothing to report; `hidden` if the digests in the ACL are not shown. */
 type Judge = (path: string, acl: readonly Acl[]) => AclFinding | 'hidden' | null;
 
 async function* findings(

@@ -207,7 +207,7 @@ async function lagFindings(
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const goal = BigInt(leader?.status?.zxid ?? 0);
-  // Before the first write of its epoch, ZooKeeper's leader names a zxid that nobody else has.
+  // Before the first write of its epoch, ZooKeeper's leader names a zxid that no other server has.
   if (BigInt.asUintN(32, goal) === 0n) return [];
   let behind = serving.filter(({ status }) => BigInt(status?.zxid ?? 0) < goal);
   const endMs = performance.now() + CATCH_UP_MS;

@@ -49,7 +49,7 @@ export class CopiedAcls {
     if (given !== acl) this.#unfinished.push({ path, acl });
   }
 
-  /** Replaces the list; nobody else sees what is written in `write`, nor what was there before. */
+  /** Replaces the list; no other client sees what `write` writes, nor what was there before. */
   async replace(copy: Unfinished, write: () => Promise<unknown>): Promise<void> {
     const { path } = copy;
     await this.make(copy, async (given) => {

@@ -108,7 +108,7 @@ async function copyOne(call: Call, one: OneCopy, copied: Copied): Promise<void> 
   }
 }
 
-/** Servers cut digests for whoever may not administrate: such an ACL would match nobody. */
+/** Servers cut digests for clients without admin rights: such an ACL would match no one. */
 async function wholeAcl(client: Client, path: string, signal: AbortSignal) {
   const { acl } = await client.getAcl(path, { signal });
   if (acl.every(({ scheme, id }) => scheme !== 'digest' || !id.endsWith(':x'))) return acl;

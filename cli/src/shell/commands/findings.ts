@@ -1,6 +1,6 @@
 /**
- * What `check` concludes from the answers of members: versions, configurations, digests. Computes
- * only.
+ * Draws the conclusions of `check` from the answers of members: versions, configurations, digests.
+ * Pure.
  */
 
 export interface Finding {
@@ -247,7 +247,7 @@ export function digestsIn(text: string): readonly (readonly [zxid: string, diges
   );
 }
 
-/** Null while two members have told no digest of the same zxid yet. */
+/** Null until two members have reported a digest of the same zxid. */
 export function digestFindings(
   known: ReadonlyMap<string, ReadonlyMap<string, string>>,
 ): readonly Finding[] | null {

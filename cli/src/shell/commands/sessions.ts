@@ -92,7 +92,7 @@ function sessionOf(call: Call): string {
   throw new OperatorError(`Expected a session in hex, such as 0x1000a2b, got ${text}.`);
 }
 
-/** What could not be told is said, and the exit code is that of a failure. */
+/** Reports what is missing, and returns the exit code of a failure then. */
 async function conclude({ output }: Call, { gaps }: SessionSource): Promise<number> {
   for (const gap of new Set(gaps)) await output.talk(gap);
   return gaps.length === 0 ? EXIT.done : EXIT.failed;

@@ -118,7 +118,7 @@ function modeOf(call: Call): CreateMode {
   return sequential ? 'persistentSequential' : 'persistent';
 }
 
-/** The name of a sequential znode may be the number alone: `create -s /queue/`. */
+/** The name of a sequential znode may be only the number: `create -s /queue/`. */
 function pathToCreate(call: Call, mode: CreateMode): string {
   const path = call.path(0);
   const sequential = mode.includes('equential');

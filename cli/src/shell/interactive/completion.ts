@@ -1,8 +1,8 @@
 /**
- * What may stand at the end of a line: commands, their options, and paths of znodes.
+ * Completes the end of a line: commands, their options, and paths of znodes.
  *
  * Names come from the server, one page from the typed prefix on, so a directory of a million znodes
- * is answered as fast as a small one. Where there are more than are shown, nothing is inserted, and
+ * is answered as fast as a small one. If there are more than are shown, nothing is inserted, and
  * the last entry says so.
  */
 import type { Client } from '@rookery/client';

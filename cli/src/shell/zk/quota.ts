@@ -87,7 +87,7 @@ export async function deleteQuota(client: Client, args: ZkArguments): Promise<st
     return '';
   }
   for (const name of [LIMITS, STATS]) await deleteRecursive(client, `${ROOT}${path}/${name}`);
-  // Directories that served this quota alone go, too.
+  // Directories that served only this quota go, too.
   for (let at = `${ROOT}${path}`; at !== ROOT; at = parentOf(at)) {
     if ((await client.getChildren(at)).children.length > 0) break;
     await client.delete(at);

@@ -1,6 +1,4 @@
-/**
- * How ZooKeeper's shell 3.8.0 writes a Stat, an ACL, a time, an event and an error.
- */
+/** Writes a Stat, an ACL, a time, an event and an error as ZooKeeper's shell 3.8.0 does. */
 import {
   type Acl,
   BadArgumentsError,
