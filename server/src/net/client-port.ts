@@ -166,12 +166,7 @@ export class ClientPort implements ConnectionOwner, SessionlessOwner {
    */
   async listen(handler: ClientHandler, view: MemberView): Promise<void> {
     this.#handler = handler;
-    this.#words = new WordService(
-      this,
-      this.#options.whitelist,
-      view,
-      this.#parts.audit ?? null,
-    );
+    this.#words = new WordService(this, this.#options.whitelist, view, this.#parts.audit ?? null);
     const { address, secureAddress, streamsMax } = this.#options;
     const { tls } = this.#parts;
     const common = { chunks: 'lent', streamsMax, count: { open: 0 } } as const;
