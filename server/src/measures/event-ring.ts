@@ -1,6 +1,7 @@
 /**
- * Recent events of a member, with their causes: elections, joins, slow syncs, expiries, refusals,
- * damage. The newest EVENTS_MAX, each of a bounded size, and the logger that fills the ring.
+ * Keeps recent events of a member, with their causes: elections, joins, slow syncs, expiries,
+ * refusals, damage. The newest EVENTS_MAX, each of a bounded size, and the logger that fills the
+ * ring.
  *
  * An event is a line of the log at level info or above, because each change of state has its line
  * there already, and what repeats is limited to one a second. It is kept whatever level is written.

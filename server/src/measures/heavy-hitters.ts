@@ -1,6 +1,7 @@
 /**
- * Which keys of a stream occur most, in fixed memory: the space-saving algorithm (Metwally, Agrawal
- * and El Abbadi, Efficient Computation of Frequent and Top-k Elements in Data Streams, 2005).
+ * Finds the most frequent keys of a stream, in fixed memory: the space-saving algorithm (Metwally,
+ * Agrawal and El Abbadi, Efficient Computation of Frequent and Top-k Elements in Data Streams,
+ * 2005).
  *
  * There is a fixed number of counters. A key without one takes over that of the rarest key, with
  * its count, which from then on may be too much. Hence, with `capacity` counters and a `total` of

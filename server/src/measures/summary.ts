@@ -1,6 +1,6 @@
 /**
- * Count, sum, minimum, maximum and percentiles of a stream of durations or sizes, in fixed memory;
- * and `Durations`, whose buckets can be aggregated over members.
+ * Computes count, sum, minimum, maximum and percentiles of a stream of durations or sizes, in fixed
+ * memory; `Durations` has buckets that can be aggregated over members.
  *
  * Percentiles come from buckets that are exact below 16 and an eighth wide above. They cover the
  * current window and the one before it, so that a bad hour is visible while it lasts and not for

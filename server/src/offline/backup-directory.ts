@@ -1,5 +1,5 @@
 /**
- * A directory of backups: which there are, and which of them a rule keeps.
+ * Lists the backups in a directory, and decides which of them a rule keeps.
  *
  * A backup is a regular file with the name `snapshot.<zxid>.gz`. A link or a directory of that name
  * would take the place of a backup in the rule, so neither counts. All other entries are left
@@ -42,7 +42,7 @@ export async function backupsIn(directory: string): Promise<FoundBackups> {
     const [, digits] = NAME.exec(name) ?? [];
     if (digits === undefined) continue;
     const path = join(directory, name);
-    // Somebody else may prune the same directory.
+    // Another process may prune the same directory.
     const found = await lstat(path).catch(() => null);
     if (found === null) continue;
     const { size, mtimeMs } = found;
@@ -55,9 +55,9 @@ export async function backupsIn(directory: string): Promise<FoundBackups> {
 
 /**
  * Returns the backups that the rule does not keep, oldest first. Times decide, not zxids: those of
- * an ensemble that was made anew in the same place are lower than those of the one before. A date
- * that is to come is that of a clock that was wrong, and counts as older than all others: such a
- * backup must not take the place of each one that is written after it.
+ * an ensemble that was created again in the same place are lower than those of the one before. A
+ * date that is to come is that of a clock that was wrong, and counts as older than all others: such
+ * a backup must not take the place of each one that is written after it.
  */
 export function expiredBackups(
   backups: readonly Backup[],

@@ -1,6 +1,6 @@
 /**
- * The process that makes a backup of what a member writes to its standard input: `node
- * backup-process.js FILE PART`.
+ * Runs in a process of its own, and makes a backup from what a member writes to its standard input:
+ * `node backup-process.js FILE PART`.
  *
  * It holds a second copy of the tree, so it is a process of its own: the member's heap stays as it
  * is, and where memory ends the kernel ends this one first. It runs at the lowest priority. On

@@ -1,6 +1,6 @@
 /**
- * The stream that carries a backup of a running member to its reader: the records of its
- * checkpoint, the log behind it, and an end without which it is not whole.
+ * Writes and reads the stream that carries a backup of a running member: the records of its
+ * checkpoint, the log after it, and an end marker without which it is incomplete.
  *
  *     entry: kind (1 byte), length of a, length of b (4 bytes each, big-endian), a, b
  *     'r': a record of the checkpoint, key and value;  'b': a batch of proposals, and nothing

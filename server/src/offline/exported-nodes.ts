@@ -1,6 +1,6 @@
 /**
- * A state as ZooKeeper's snapshots have it: the znodes, each parent before its children, and the
- * ACL lists that they share.
+ * Converts a state to the form of ZooKeeper's snapshots: the znodes, each parent before its
+ * children, and the ACL lists that they share.
  */
 import type { Int64 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';

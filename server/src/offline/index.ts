@@ -1,4 +1,4 @@
-/** Work on the directories of members that do not run. */
+/** Works on the directories of members that are not running. */
 export {
   type Backup,
   backupsIn,

@@ -1,6 +1,6 @@
 /**
- * Judges the znodes of a ZooKeeper, or of a backup, one by one, and makes the state of them that
- * members get.
+ * Checks the znodes of a ZooKeeper or of a backup one by one, and makes the state for the members
+ * from them.
  *
  * Sessions do not survive, so their ephemerals are dropped. The data of /zookeeper/config is each
  * member's own. What Rookery cannot hold is an OperatorError that names the znode, before anything

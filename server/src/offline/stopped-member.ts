@@ -1,5 +1,5 @@
 /**
- * Reads the disk of a member that does not run: its state, or facts of its checkpoint and log.
+ * Reads the disk of a stopped member: its state, or facts about its checkpoint and log.
  *
  * The end of the log may hold writes that no client was told of; a majority of members that starts
  * again could decide either way about them. The directory is locked meanwhile and is left as a
@@ -91,7 +91,7 @@ export interface CheckpointFacts {
   readonly records: number;
   readonly recordBytes: number;
   readonly sessions: number;
-  /** The state at the checkpoint, which nobody may change. */
+  /** The state at the checkpoint, which must not be changed. */
   readonly state: ReplicatedState;
   /** The log is there from after the first zxid to the second one. */
   readonly logBase: Zxid;

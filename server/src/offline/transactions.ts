@@ -1,5 +1,5 @@
 /**
- * The transactions of a log, of either product, in one form for whoever looks at them.
+ * Reads the transactions of a log, of either product, in one form for display.
  */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.js';

@@ -107,11 +107,11 @@ interface Term {
 
 /**
  * Determines how long ago, at least, a znode was modified: what the leader compares with a TTL.
- * What this member has seen applied ages by its monotonic clock, whoever led then; no date counts.
- * What was modified before the term may be older than this process. For that, its age by mtime
- * counts too, less what two clocks may be wrong by, but only once a majority of clocks agrees, and
- * by the earliest date on which they agreed in the term. No single clock therefore makes anything
- * older. Pure; there is one for each term, read by the reaper.
+ * What this member has seen applied ages by its monotonic clock, whichever member led; no date
+ * counts. What was modified before the term may be older than this process. For that, its age by
+ * mtime counts too, less what two clocks may be wrong by, but only once a majority of clocks
+ * agrees, and by the earliest date on which they agreed in the term. No single clock therefore
+ * makes anything older. Pure; there is one for each term, read by the reaper.
  */
 export class LeaderNodeAges implements NodeAges {
   readonly #applied: AppliedAges;

@@ -1,6 +1,6 @@
 /**
- * Deadlines: how long each session may be silent. The leader has those of the ensemble's sessions,
- * and each member those of its local ones (LocalSessions).
+ * Tracks how long each session may still be silent. The leader has those of the ensemble's
+ * sessions, and each member those of its local ones (LocalSessions).
  *
  * A session expires at its last reported touch + its timeout + a slack. The leader's slack is 2 H,
  * in which clients may still be answered by members of which it hears nothing: a deposed leader

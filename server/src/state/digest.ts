@@ -1,5 +1,6 @@
 /**
- * The digest of the whole state: the sum of one hash for each znode, each session, and the level.
+ * Maintains the digest of the whole state: the sum of one hash per znode, per session, and for the
+ * level.
  *
  * A sum does not depend on the order of its terms. Each change therefore costs only the hashes of
  * what it touched, and replicas agree however they arrived at the same content (by applying or by

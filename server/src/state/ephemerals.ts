@@ -5,7 +5,7 @@
  * They are a list through the rows for each session, and its length; there is no object for each
  * node, and no entry for a session without ephemerals. A session may own a million of them, so a
  * list of paths can have a bound in bytes. Most sessions have all of theirs below one parent, whose
- * path is then made once. Called by Tree, and by whatever answers getEphemerals.
+ * path is then made once. Called by Tree, and by the answer to getEphemerals.
  */
 import { assert } from '@rookery/protocol';
 import { INT, NONE, type NodeStore } from './memory/node-store.js';

@@ -1,8 +1,9 @@
 /**
- * Ensemble levels: what may be written into the log, into checkpoints and onto disks.
+ * Defines the ensemble levels, which limit what may be written into the log, into checkpoints and
+ * onto disks.
  *
  * The level is part of the replicated state. It is raised by a transaction once every configured
- * member knows the new level, and never falls. Whatever a release writes that the release before it
+ * member knows the new level, and never falls. Anything a release writes that the release before it
  * cannot read (a kind of transaction, a field of one, a record or format on disk) gets the next
  * level, is written only while `state.level >= LEVEL.thatName`, and is read at any level. The table
  * of levels is in docs/architecture/versions.md.

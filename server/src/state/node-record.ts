@@ -1,5 +1,5 @@
 /**
- * The bytes of znodes in a checkpoint: record blocks, each with the records of many znodes, written
+ * Encodes znodes for a checkpoint in record blocks, each with the records of many znodes, written
  * once.
  *
  * The key is 'p' and the block's number. The value is 32-bit words in the byte order of the

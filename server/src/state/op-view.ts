@@ -1,10 +1,10 @@
 /**
- * A setData or a create in place, within the bytes of its request or of its transaction.
+ * Reads a setData or a create in place, within the bytes of its request or its transaction.
  *
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
  * object serves one request or transaction after the other (prepare.ts, txn-codec.ts), so
- * nobody may keep it beyond the call that it was given to. That of a request is released after the
+ * it must not be kept beyond the call that received it. That of a request is released after the
  * request, that of a transaction after its batch.
  */
 import { type Int64, type JuteReader, MarshallingError } from '@rookery/protocol';
@@ -37,7 +37,7 @@ export abstract class OpView extends PathView implements DataRange {
     return this.source === this.bytes;
   }
 
-  /** Forgets its bytes: whoever has kept the operation finds an empty path and no data. */
+  /** Drops its bytes: an operation that was kept by mistake has an empty path and no data. */
   release(): void {
     this.bytes = NO_BYTES;
     this.view = NO_VIEW;

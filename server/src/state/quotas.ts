@@ -97,7 +97,7 @@ export class Quotas {
 
   /**
    * Called after a restore: the stats of the source may be older than what is below their paths,
-   * and some of that may not be restored. ZooKeeper measures anew, too, whenever it reads a tree.
+   * and some of that may not be restored. ZooKeeper measures again, too, whenever it reads a tree.
    */
   measureAll(): void {
     for (const path of this.#paths()) this.#measure(measuredAt(path));

@@ -1,5 +1,5 @@
 /**
- * The state of a replica at one zxid: the tree and the sessions, with their digest.
+ * Holds the state of a replica at one zxid: the tree and the sessions, with their digest.
  *
  * `apply` is the only way to change it after recovery, but for the data of /zookeeper/config, which
  * is local. It decides nothing and cannot fail: what prepare promised is asserted. The same
@@ -374,7 +374,7 @@ export interface ChangeSink {
   dataChanged(op: WithPath, node: number): void;
 }
 
-/** For recovery, when nobody watches. */
+/** For recovery, when there are no watches. */
 export const IGNORE_CHANGES: ChangeSink = {
   created: () => undefined,
   deleted: () => undefined,

@@ -1,5 +1,5 @@
 /**
- * A session, as every replica knows it, and its encoding in a checkpoint.
+ * Defines a session, as every replica knows it, and encodes it for a checkpoint.
  *
  * The key is 's' and the id as 8 bytes big-endian; the value is the timeout as a little-endian
  * float64 and the 16 bytes of the password, and one byte more for a session that is closing.

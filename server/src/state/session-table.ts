@@ -1,6 +1,5 @@
 /**
- * The replicated sessions: id, timeout and password. Which of them are alive is decided elsewhere
- * (leases).
+ * Holds the replicated sessions: id, timeout and password. The leases decide which are alive.
  *
  * A session changes at most once, when its end in parts is decided; what changed since the last
  * checkpoint is therefore a map from ids to the session or null. Changed by ReplicatedState only.

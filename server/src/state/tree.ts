@@ -1,5 +1,5 @@
 /**
- * The tree of znodes: how it is read (`TreeReads`) and changed (`Tree`). TreeLoader recovers it.
+ * Holds the tree of znodes: `TreeReads` reads it, `Tree` changes it. TreeLoader recovers it.
  *
  * Only ReplicatedState changes it. A change decides nothing: prepare has decided what it does, so
  * what does not fit is an assertion. The fixed-size part of a znode is its row (`node-store.ts`);
@@ -220,7 +220,7 @@ export class TreeReads {
   aclLists(): readonly (readonly Acl[])[] {
     return this.acls.lists();
   }
-  /** Whether the first entry of the list allows everybody one of `perms`. False decides nothing. */
+  /** Whether the first entry of the list gives anyone one of `perms`; false proves nothing. */
   worldMay(node: number, perms: number): boolean {
     return (this.acls.worldPerms(this.intOf(node, INT.aclId)) & perms) !== 0;
   }

@@ -1,5 +1,5 @@
 /**
- * The bytes of a transaction: the body of a proposal, in the log and between members.
+ * Encodes and decodes transactions: the bodies of proposals, in the log and between members.
  *
  * They are encoded by hand in jute's terms, because msgpack would take three times as long, for
  * every write: the kind and the origin in one int, request, session and time as longs, then the

@@ -1,5 +1,5 @@
 /**
- * The transaction: what the leader's prepare made of a request and what every replica applies.
+ * Defines the transaction: the leader's decision on a request, which every replica applies.
  *
  * Everything that needs a decision (final path, resulting version, time, error) has been decided:
  * applying is deterministic and cannot fail, only assert. It is the body of a proposal. Here are
@@ -77,9 +77,9 @@ interface CreateSessionOp {
   readonly password: Uint8Array;
 }
 /**
- * From here on, the session of the transaction does nothing more and nobody resumes it: its end is
- * decided. Its ephemerals are deleted by transactions of their own, with a bounded number in each,
- * and its closeSession comes last, whoever leads then.
+ * From here on, the session of the transaction does nothing more and no client resumes it: its end
+ * is decided. Its ephemerals are deleted by transactions of their own, with a bounded number in
+ * each, and its closeSession comes last, whichever member leads then.
  */
 interface BeginCloseOp {
   readonly kind: 'beginClose';

@@ -4,8 +4,9 @@
  * Everything is lazy, and may continue in later turns while watches come and go: no copy is made,
  * and what changes meanwhile is shown or left out. A listing visits at most as many entries of a
  * table as there were when it reached the table, so it ends although watches are added after that.
- * A null stands in place of each element that was listed before: to skip it took time, and whoever
- * lists a little in each turn counts it. It changes nothing. Called by the view of the member.
+ * A null stands in place of each element that was listed before: skipping it took time, which a
+ * caller that lists a little in each turn counts. It changes nothing. Called by the view of the
+ * member.
  */
 import { atMost } from './at-most.js';
 import type { WatchedPaths } from './watched-paths.js';

@@ -1,9 +1,9 @@
 /**
- * One table of watches: which watchers each path has, and which paths each watcher has.
+ * Holds one table of watches: which watchers each path has, and which paths each watcher has.
  *
  * Most paths have one watcher, which is then stored as a bare number and not as a set. Nothing is
  * stored for a path without a watcher or a watcher without a path. The cost of each watch is
- * counted by itself, whoever else watches the path.
+ * counted by itself, regardless of other watchers of the path.
  *
  * A closed watcher may have had millions of watches. It is notified of nothing from that moment on,
  * and its watches are released a few at a time; each counts until then. A table that is counted
@@ -250,7 +250,7 @@ export class WatchedPaths implements OverlappingTable {
     }
   }
 
-  /** Nobody watches the path any more. */
+  /** The path has no watcher any more. */
   #forgetLast(path: string): void {
     this.#byPath.delete(path);
     this.#nodes?.forget(path);
@@ -367,7 +367,7 @@ export class WatchedNodes {
     this.#nodes.set(path, node);
   }
 
-  /** Nobody watches the path any more, or its znode is gone. */
+  /** The path has no watcher any more, or its znode is gone. */
   forget(path: string): void {
     const node = this.#nodes.get(path);
     if (node === undefined) return;

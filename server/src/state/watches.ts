@@ -103,7 +103,7 @@ export class WatchTable {
     this.#nodes.clear();
   }
 
-  /** Whether nobody watches anything. */
+  /** Whether there are no watches. */
   get isEmpty(): boolean {
     const { data, child, persistent, recursive } = this.#modes;
     return data.pathCount + child.pathCount + persistent.pathCount + recursive.pathCount === 0;

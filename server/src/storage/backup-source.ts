@@ -1,9 +1,9 @@
 /**
- * What a backup of a running member is made of: its newest checkpoint, and the log behind it up to
- * a zxid that the member has applied.
+ * Opens what a backup of a running member is made from: its newest checkpoint, and the log after it
+ * up to a zxid that the member has applied.
  *
- * Both are read from the disk, as for a learner, while the member goes on; nothing of its state in
- * memory is touched. The log is kept from being purged until `close`.
+ * Both are read from disk, as for a learner, while the member serves; its state in memory is not
+ * touched. The log is not purged until `close`.
  */
 import type { ProposalBatch, Zxid } from '@rookery/protocol';
 import { DamagedError, type Storage, type TreeRecord } from './index.js';
@@ -27,15 +27,15 @@ export interface Applied {
   readonly digest: string;
 }
 
-/** What is to be done about damage that a backup meets; see driver/damage-repair.ts. */
+/** Repairs damage that a backup meets; see driver/damage-repair.ts. */
 export interface Repairs {
   readonly damage: { readonly reason: string } | null;
   onDamage(error: DamagedError): void;
 }
 
 /**
- * Rejects while the member's disk has no sound tree. A backup that meets damage fails, has it
- * repaired, and can be taken again afterwards.
+ * Rejects while the member's disk has no sound tree. A backup that meets damage fails and has the
+ * damage repaired, so it can be retried afterwards.
  */
 export async function openBackup(
   storage: Storage,

@@ -1,5 +1,5 @@
 /**
- * The tree of one generation on disk: the records of the state at exactly one zxid.
+ * Stores the tree of one generation on disk: the records of the state at exactly one zxid.
  *
  * Owns the database `tree-<generation>`. Its checkpoint record (zxid, digest, time, level) is
  * written in the same synced batch as the changed records, so tree and zxid never disagree. All
@@ -129,7 +129,7 @@ export class CheckpointedTree {
     finishRecords(name, this.#current, loader);
   }
 
-  /** The tree is not used any more. It is destroyed when nobody reads or writes it. */
+  /** The tree is no longer used. It is destroyed once its last reader and writer have ended. */
   async markForDeletion(): Promise<void> {
     // A write that damage has ended was reported to its caller.
     await Promise.allSettled([this.#writing]);

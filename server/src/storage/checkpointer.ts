@@ -153,7 +153,7 @@ export class Checkpointer {
    * For a clean stop: what is applied is in the tree on disk when it resolves, unless that is more
    * than a few checkpoints would take, or `hasTime` says no before it is captured: to write it
    * takes about as long again, or the disk is below its reserve: the log has everything. Blocks the
-   * turn: nobody is served any more.
+   * turn, because no client is served any more.
    */
   async finish(
     treeBytes: number,

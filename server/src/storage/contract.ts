@@ -1,5 +1,6 @@
 /**
- * The types that storage shares with the rest: what goes in, what was recovered, what can be tuned.
+ * Defines the types that storage shares with its callers: its setup and options, what a start has
+ * recovered, and snapshots.
  */
 import type { HistorySummary, LeadershipOf, ProposalBatch, Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
@@ -104,8 +105,8 @@ export interface Recovered {
    */
   readonly unreadableLog?: string;
   /**
-   * What an unfinished founding had left, by name: it was destroyed, and this start has founded the
-   * member anew. Absent where there was nothing.
+   * Names of what an unfinished founding had left. It was destroyed, and this start has founded the
+   * member again. Absent where there was nothing.
    */
   readonly unfinished?: readonly string[];
 }

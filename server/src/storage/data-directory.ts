@@ -1,9 +1,9 @@
 /**
- * The directory that holds a store: made durably, and marked with the member that it belongs to.
+ * Makes the directory of a store durably, and marks it with the member that owns it.
  *
- * `member.json` says whose it is; whoever opens the directory checks it before anything is written.
- * In the directory of the log it is the first thing that is written. In that of the tree it is the
- * last one, and says that a founding is complete there: see recovery.ts.
+ * `member.json` names the owner, which is checked before anything is written to the directory. In
+ * the directory of the log, the mark is written first. In that of the tree it is written last, when
+ * a founding is complete: see recovery.ts.
  */
 import { mkdir, open as openFile, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -26,8 +26,8 @@ export const OWNER_FILE = 'member.json';
 export const DISK_FORMAT = 10;
 
 /**
- * What `member.json` tells of the founding of a member. It is not complete where there is no such
- * file. Where an operator wrote the file, it may tell nothing.
+ * How far the founding of a member is, according to `member.json`: incomplete without the file, and
+ * unknown where an operator wrote it.
  */
 export type Founding = 'incomplete' | 'unknown' | 'complete';
 

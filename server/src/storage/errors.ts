@@ -1,5 +1,5 @@
 /**
- * The errors of storage, and how errors of the system and of LevelDB become one of them.
+ * Defines the errors of storage, and turns errors of the system and of LevelDB into them.
  *
  * A mistake of the operator ends the start with a message. Damage makes a member rejoin with a
  * snapshot. A StorageFault is fatal, because a failed sync is never retried. This is the only place
@@ -62,7 +62,7 @@ export class HistoryGoneError extends Error {
   override readonly name = 'HistoryGoneError';
 }
 
-/** A read or write of the disk failed; `reason` tells a full disk from the rest. */
+/** A read or write of the disk failed; `reason` distinguishes a full disk from other faults. */
 export class StorageFault extends Error {
   override readonly name = 'StorageFault';
   readonly reason: 'disk full' | 'input/output';

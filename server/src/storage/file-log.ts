@@ -1,5 +1,6 @@
 /**
- * LogDirectory on the file system: plain files in a directory that belongs to one member.
+ * Implements LogDirectory on the file system: plain files in a directory that belongs to one
+ * member.
  *
  * Up to two removed files are kept as spares and become the next new files, because overwriting
  * allocated space is much cheaper than freeing and allocating it. log-disk.ts makes bytes durable;

@@ -1,12 +1,11 @@
 /**
- * A new generation that a running member writes from its memory, because files of the one in use
- * are damaged.
+ * Writes a new generation from the memory of a running member whose files are damaged.
  *
- * The tree comes record by record, as a leader's snapshot does, and is read back before it counts.
- * The log behind it is copied from the one in use while that grows; what is missing at the end is
- * copied between two outputs of the core, when nothing is appended. Until `Storage.finishRepair`
- * makes the generation the live one, nothing relies on any of it, so it is given up without a loss
- * after any failure, that of a full disk included. Made by Storage.
+ * The tree comes record by record, like a leader's snapshot, and is read back before it counts. The
+ * log after it is copied from the one in use while that grows; the rest is copied between two
+ * outputs of the core, when nothing is appended. Nothing relies on the generation until
+ * `Storage.finishRepair` makes it the live one, so any failure, such as a full disk, only ends the
+ * repair. Made by Storage.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { StateLoader, TreeRecord } from './contract.js';
@@ -93,7 +92,7 @@ export class GenerationRepair {
     return this.#isFinished;
   }
 
-  /** It is whole and about to be live, so it is not abandoned any more. */
+  /** It is complete and about to be live, so `abandon` does nothing from now on. */
   finished(): void {
     this.#isEnded = true;
     this.#isFinished = true;

@@ -1,6 +1,6 @@
 /**
- * All that the rest of storage knows of a disk: ordered key-value databases and directories of
- * files.
+ * Defines all that the rest of storage knows of a disk: ordered key-value databases, and
+ * directories of files.
  *
  * `level-store.ts` and `file-log.ts` implement them on LevelDB and the file system,
  * `memory-store.ts` and `memory-log.ts` in memory, with crashes that lose and tear writes, for
@@ -56,7 +56,7 @@ export interface KeyValueDatabase {
 
 /** A directory of databases, which belongs to one member. */
 export interface KeyValueStore {
-  /** Whether `completeFounding` was called here. No damage of a database changes what it tells. */
+  /** Whether `completeFounding` was called here, regardless of damage to databases. */
   founding(): Promise<Founding>;
   /** Marks the directory durably, behind everything that the databases hold by then. */
   completeFounding(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Checks the files of a LevelDB database before LevelDB opens it, and throws for what LevelDB would
- * pass over in silence.
+ * Checks the files of a LevelDB database before LevelDB opens it, and throws for damage that
+ * LevelDB would silently skip.
  *
  * Opening rewrites: the write-ahead files become a table, what nothing names is deleted, and a
  * database without CURRENT becomes a new one. So damage must be found before. Never writes. Costs
@@ -289,12 +289,12 @@ export interface WriteAheadDamage {
 /**
  * Distinguishes damage in a file of LevelDB's write-ahead format from a tail that a crash tore.
  *
- * LevelDB drops a bad record and the rest of its 32 KB block in silence, and so would hand out a
+ * LevelDB silently drops a bad record and the rest of its 32 KB block, and so would return a
  * shorter log that looks whole. But batches are written one at a time, each synced before the next:
- * the beginning of a later batch that checks proves that everything before it was whole once. So
- * whatever is bad in front of one is damage; what is bad and has no later batch behind it is the
- * torn end of the last write. (A later piece of the same batch proves nothing: a power cut may keep
- * the second half of one write and lose the first.) Damage in the last batch looks like a torn one.
+ * the valid beginning of a later batch proves that everything before it was whole once. So bad
+ * bytes before one are damage, and bad bytes without a later batch are the torn end of the last
+ * write. (A later piece of the same batch proves nothing: a power cut may keep the second half of
+ * one write and lose the first.) Damage in the last batch looks like a torn one.
  */
 export class WriteAheadScan {
   /** The offset of a batch whose last piece has not been read yet. */

@@ -1,5 +1,5 @@
 /**
- * KeyValueStore on LevelDB: a directory with one LevelDB database per name.
+ * Implements KeyValueStore on LevelDB: a directory with one LevelDB database per name.
  *
  * Makes creation and destruction of databases durable and atomic (LevelDB itself does not sync the
  * parent directory, and deletes a database file by file). A database is checked for damage before

@@ -1,5 +1,5 @@
 /**
- * The files of the log on this machine's file system.
+ * Reads and writes the files of the log on this machine's file system.
  *
  * Owns how bytes become durable: `write` resolves when they are. On Linux the file is opened with
  * O_DSYNC, so that one call writes and syncs; that gives exactly the same guarantee as a write

@@ -1,11 +1,11 @@
 /**
  * Reads a log back at start, checks every record of it and the whole chain, and never guesses.
  *
- * The torn end of the newest segment is as if it had never been written. Whatever else is not as it
- * was written is a DamagedError that says where: a missing segment, a wrong checksum, a gap between
- * two proposals. It counts only from the segment of the checkpoint on: those in front of it are
- * there for learners alone, are not read where their successor says what they hold, and are removed
- * where they are damaged.
+ * The torn end of the newest segment counts as never written. Any other difference from what was
+ * written is a DamagedError that names the place: a missing segment, a wrong checksum, a gap
+ * between two proposals. Only segments from that of the checkpoint on count: earlier ones are kept
+ * for learners only, are not read where their successor says what they hold, and are removed if
+ * damaged.
  */
 import {
   extendRanges,

@@ -1,5 +1,5 @@
 /**
- * One file of the log: a header, stored twice, and the records of proposals after it.
+ * Writes and reads one file of the log: a header, stored twice, and the records of proposals.
  *
  * A segment is written only by the process that began it, from its header on, and nothing in it is
  * ever overwritten. It continues after `base`; what it contains after the base of its successor is
@@ -105,7 +105,7 @@ function decodeCopy(copy: Uint8Array): SegmentHeader | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** A segment of the log that was begun; its file is open while somebody writes or reads it. */
+/** A segment of the log that was begun; its file is open while it is written or read. */
 export class Segment {
   readonly file: SharedFile;
   readonly header: SegmentHeader;
@@ -137,7 +137,7 @@ export class Segment {
     return segment;
   }
 
-  /** Takes over what the next segment's header says that this one holds, so nobody need read it. */
+  /** Takes over its contents from the next segment's header, so that it need not be read. */
   adopt(last: Zxid, { bytes, ranges }: SegmentContents): void {
     this.last = last;
     this.bytes = bytes;
@@ -182,7 +182,7 @@ export class Segment {
     assert(this.end === offset, 'what was written is what was counted');
   }
 
-  /** The segment is not appended to any more. Its file is closed when nobody reads it. */
+  /** The segment is no longer appended to. Its file is closed once its readers have ended. */
   async endAppending(): Promise<void> {
     this.#appended = null;
     await this.file.unpin();
@@ -344,7 +344,7 @@ export class RecordReader {
 
   /**
    * Whether a later write than the one at `position` reached the file. If so, the bytes there were
-   * durable, and are damaged. Otherwise they are an incomplete write on which nobody relied.
+   * durable, and are damaged. Otherwise they are an incomplete write that was never acknowledged.
    */
   async hasLaterWrite(): Promise<boolean> {
     const step = READ_BYTES - HEADER_BYTES;

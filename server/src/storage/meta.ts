@@ -1,5 +1,5 @@
 /**
- * The record that says who a member is, which epochs it knows and which generation is live.
+ * Stores the record of a member's identity, its epochs, and its live generation.
  *
  * Its format number guards the whole directory: a release that does not know it touches nothing. A
  * field that is added must be optional, as older directories do not have it. Both epochs, the
@@ -31,11 +31,11 @@ const META_SCHEMA = z.object({
   /** Why this member needs a snapshot; kept until one is installed. */
   damaged: z.string().nullable(),
   /**
-   * The highest ensemble level that the directory's owner has reached: whoever does not know it
-   * must not start on what is there.
+   * The highest ensemble level that the directory's owner has reached: a release that does not know
+   * it must not start here.
    */
   level: z.number().int().min(LEVEL.first).default(LEVEL.first),
-  /** Absent before a release that records it has served. */
+  /** Absent in a directory that never served. */
   servedWith: z
     .object({
       lists: z.array(z.array(z.number().int()).readonly()).readonly(),
@@ -98,8 +98,8 @@ export class MetaStore {
   }
 
   /**
-   * The newest one; null when there is none. Nobody may act on it before both records say it: the
-   * other one is written again where it does not. Throws DamagedError or FormatError.
+   * The newest one; null when there is none. It must not be acted on before both records hold it,
+   * so the other one is rewritten if it differs. Throws DamagedError or FormatError.
    */
   async read(): Promise<Meta | null> {
     const first = await this.#record(META_KEY);

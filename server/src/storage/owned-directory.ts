@@ -1,9 +1,9 @@
 /**
- * A directory that belongs to one member and is open in one process.
+ * Opens a directory that belongs to one member, for one process at a time.
  *
  * Owns the file that names the member, the lock against other processes, and the removal of files:
- * their names go at once, and `Trash` frees their space little by little. The store in the
- * directory closes it.
+ * their names go at once, and `Trash` frees their space gradually. The store in the directory
+ * closes it.
  */
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -278,7 +278,7 @@ export class Trash {
     const file = await open(path, 'r+');
     try {
       const { size, nlink } = await file.stat();
-      // A second name means that somebody's copy is the same file.
+      // A second name means that a copy, such as a backup's hard link, is the same file.
       if (nlink > 1) return;
       const { cutBytes } = this.#pace;
       for (let left = size - cutBytes; left > 0 && this.#mayCut; left -= cutBytes) {

@@ -1,5 +1,5 @@
 /**
- * The format of values in LevelDB: a checksum of our own, then the payload.
+ * Encodes and checks values in LevelDB: a checksum of our own, then the payload.
  *
  * LevelDB silently skips a damaged record of its write-ahead log and reads blocks without checks.
  * The checksum covers the key, too, so a value is not valid under another key. In the place of a

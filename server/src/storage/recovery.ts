@@ -1,5 +1,5 @@
 /**
- * What a member finds on its disk at start: nothing, a sound state, or damage.
+ * Determines at start whether a member's disk holds nothing, a sound state, or damage.
  *
  * Reads before it writes; founds an empty member only where there is nothing at all, or what is
  * left of a founding that never ended. A member marks its tree's directory as complete when its

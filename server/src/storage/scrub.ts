@@ -1,9 +1,9 @@
 /**
- * Reads what a running member has on disk and would otherwise read only when it is needed: its
- * checkpoint, the large values beside it, the files of the databases, and its log.
+ * Scrubs a running member's disk: reads its checkpoint, the large values beside it, the files of
+ * the databases, and its log, which are otherwise read only when needed.
  *
- * Yields after each part how many bytes it has read, so that its caller sets the pace. Throws
- * DamagedError for what is not as it was written. Never changes anything.
+ * Yields the bytes read after each part, so that the caller sets the pace. Throws DamagedError for
+ * anything that is not as it was written. Never changes anything.
  */
 import {
   CHECKPOINT_KEY,

@@ -1,10 +1,10 @@
 /**
- * A database or a file that is open while somebody uses it. It is closed after the last use and
- * opened again by the next one.
+ * Shares a database or a file that is open only while it is in use: it is closed after the last use
+ * and opened again by the next one.
  *
- * While it is closed it costs neither memory nor a file descriptor. One that is marked for deletion
- * is destroyed when its last reader is gone. `acquire` and `release` count the uses; the owner may
- * pin it, which counts as one use, to keep it open.
+ * While closed it costs neither memory nor a file descriptor. Once marked for deletion, it is
+ * destroyed when its last user is gone. `acquire` and `release` count the uses; the owner may pin
+ * it, which counts as one use, to keep it open.
  */
 import { assert } from '@rookery/protocol';
 import type { KeyValueDatabase } from './key-value.js';
@@ -85,7 +85,7 @@ export class SharedResource<T extends { close(): Promise<void> }> {
     }
   }
 
-  /** Resolves when it is closed, if nobody else uses it. Does nothing if it is not pinned. */
+  /** Resolves once it is closed, if there is no other use. Does nothing if it is not pinned. */
   async unpin(): Promise<void> {
     if (!this.#isPinned) return;
     this.#isPinned = false;
@@ -102,7 +102,7 @@ export class SharedResource<T extends { close(): Promise<void> }> {
     }
   }
 
-  /** Forbids new uses. It is destroyed at once if nobody uses it, otherwise after the last use. */
+  /** Forbids new uses. It is destroyed at once if it is not in use, else after the last use. */
   async markForDeletion(): Promise<void> {
     assert(!this.#isMarked, `${this.name} is marked for deletion once`);
     this.#isMarked = true;

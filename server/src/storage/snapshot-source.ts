@@ -1,6 +1,6 @@
 /**
- * Snapshots: the tree of one checkpoint read for a learner, and written into a spare generation
- * there.
+ * Reads the tree of one checkpoint as a snapshot for a learner, and writes it into a spare
+ * generation there.
  *
  * Records are sent in chunks as they are on disk, with their checksums, so that the learner
  * verifies what the leader's disk had, while further checkpoints are made. The checkpoint record

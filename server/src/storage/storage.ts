@@ -1,6 +1,6 @@
 /**
- * Everything that a member keeps on disk: identity and epochs, the log, and a checkpoint of the
- * tree.
+ * Owns everything that a member keeps on disk: identity and epochs, the log, and a checkpoint of
+ * the tree.
  *
  * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
  * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) are durable when
@@ -150,7 +150,7 @@ export class Storage {
     this.#checkUnchanging();
     this.#isChanging = true;
   }
-  /** Nobody knows what is on the disk after a failure, so nothing is changed then. */
+  /** The contents of the disk are unknown after a failure, so nothing is changed then. */
   #checkUnchanging(): void {
     this.#background.check();
     assert(!this.#isChanging, 'storage is changed by one call at a time, by none after a failure');

@@ -1,7 +1,7 @@
 /**
- * The stores of a member on this machine: tree and meta in LevelDB, and the log in plain files.
+ * Opens the stores of a member on this machine: tree and meta in LevelDB, the log in plain files.
  *
- * Both directories are opened or neither, and nothing is written if one belongs to another member.
+ * Opens both directories or neither, and writes nothing if either belongs to another member.
  */
 import { join } from 'node:path';
 import type { Stores } from './contract.js';

@@ -1,5 +1,5 @@
 /**
- * The write-ahead log of one generation: a chain of segments, each a plain file.
+ * Keeps the write-ahead log of one generation: a chain of segments, each a plain file.
  *
  * Owns which segment is written (the newest one), preparing the next before it is needed, cutting a
  * suffix off, purging from the front, and reading for a learner. A process writes only to segments
@@ -59,7 +59,7 @@ export class TxnLog {
   #recordBegun: ((seq: number) => Promise<void>) | null = null;
   /** Prepares the next segment, which waits for this work. */
   readonly #background = new Background();
-  /** Removes old segments. Nobody waits for this work. */
+  /** Removes old segments. Nothing waits for this work. */
   readonly #removals = new Background();
   /** What `protect` has returned and `unprotect` has not taken back. */
   readonly #protections = new Set<{ readonly after: Zxid }>();
@@ -245,7 +245,7 @@ export class TxnLog {
     }
   }
 
-  /** Closes the open files of a log that turned out not to be used. */
+  /** Closes the open files of a log that will not be used. */
   async closeFiles(): Promise<void> {
     await this.#segments.at(-1)?.endAppending();
     await this.#next?.close();
@@ -273,7 +273,7 @@ export class TxnLog {
     await this.#setup.logFiles.remove(segmentName(this.generation, this.#lastSeq + 1));
   }
 
-  /** Throws the failure of background work: nobody knows what is on the disk then. */
+  /** Throws the failure of background work: the contents of the disk are unknown then. */
   #checkBackground(): void {
     this.#background.check();
     this.#removals.check();

@@ -1,8 +1,8 @@
 /**
- * A key-value database that keeps its large values in files beside it and refers to them.
+ * Keeps the large values of a key-value database in files beside it, and refers to them.
  *
- * Its users never see the references: they read values. A value goes into a file only where the
- * caller asks for it. A file is durable before the batch that refers to it is written.
+ * Callers never see the references: they read values. A value goes into a file only if the caller
+ * asks for it. A file is durable before the batch that refers to it is written.
  */
 import { assert } from '@rookery/protocol';
 import {

@@ -1,5 +1,5 @@
 /**
- * The files that hold the large values of one database, one value after the other.
+ * Manages the files that hold the large values of one database, one value after the other.
  *
  * LevelDB writes each value about four times: into its write-ahead file, into a table, and with
  * each compaction. Here a value is written once, and once more whenever most of its file is dead.

@@ -55,7 +55,7 @@ export interface TestEnsemble extends AsyncDisposable {
    */
   cutOff(memberId: number): Promise<void>;
   /**
-   * Ends a cut: what was said meanwhile arrives late, or not if somebody has given up. Resolves
+   * Ends a cut: what was sent meanwhile arrives late, or not if either side has given up. Resolves
    * when the member serves under the one leader that there is; at once if it is stopped.
    */
   heal(memberId: number): Promise<void>;
@@ -67,7 +67,7 @@ export interface TestEnsemble extends AsyncDisposable {
    */
   expireSession(sessionId: Int64): Promise<void>;
   /**
-   * Stops every member and removes the temporary directory; whoever still waits is rejected with
+   * Stops every member and removes the temporary directory; pending calls are rejected with
    * `stopped`. Safe to call again: the answer is the same. Rejects with `memberFailed`, when all is
    * cleaned up, if a member had ended by itself.
    */

@@ -1,4 +1,4 @@
-/** An ensemble for the tests of whoever uses one: `@rookery/server/testing`. */
+/** Starts a whole ensemble inside a user's test process: `@rookery/server/testing`. */
 // Declarations use Node's types, which TypeScript 6 and later include only where they are named.
 /// <reference types="node" preserve="true" />
 export type { Tuning } from '../config/tuning.js';

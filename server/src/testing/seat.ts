@@ -17,7 +17,7 @@ import { EndingTransport } from './ending-transport.js';
 import { HeldPort, HOST, type PortGuard } from './held-port.js';
 import { EndingSurroundings } from './surroundings.js';
 
-/** `stopped`: killed, or the ensemble is. `looking`: it runs and serves nobody. */
+/** `stopped`: killed, or the ensemble is. `looking`: it runs and serves no client. */
 export type TestMemberState = 'leading' | 'following' | 'looking' | 'stopped';
 
 /** The ensemble, as its seats know it. */

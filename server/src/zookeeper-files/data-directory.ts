@@ -181,7 +181,7 @@ function requireNext(zxid: bigint, last: bigint, offset: number): void {
   throw new FileError(`the transactions ${missing} before it are missing`, offset);
 }
 
-/** A record's own offsets mean nothing to whoever looks at the file. */
+/** A record's own offsets mean nothing to a reader of the file. */
 function decoded(bytes: Buffer, offset: number): LogRecord {
   try {
     return decodeLogRecord(bytes);

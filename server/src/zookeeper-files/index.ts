@@ -1,4 +1,4 @@
-/** Files of Apache ZooKeeper. */
+/** Reads and writes the files of Apache ZooKeeper. */
 export { FileError } from './byte-cursor.js';
 export {
   type DirectoryToRead,

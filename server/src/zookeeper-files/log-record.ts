@@ -1,5 +1,5 @@
 /**
- * The transactions of ZooKeeper's log, as its releases 3.4 to 3.9 write them.
+ * Decodes the transactions of ZooKeeper's log, as its releases 3.4 to 3.9 write them.
  *
  * Only what changes znodes is decoded: sessions are dropped by an import. Types and layouts are
  * those of `zookeeper.jute`; the digest behind a transaction is there from 3.6 on. Throws FileError

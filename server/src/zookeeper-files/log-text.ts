@@ -1,5 +1,5 @@
 /**
- * A transaction of ZooKeeper's log in one line of text, field for field as ZooKeeper's own
+ * Formats a transaction of ZooKeeper's log as one line of text, field for field as ZooKeeper's own
  * TxnLogToolkit prints it, so that whatever reads that program's output reads this. Times are UTC,
  * in the form that Java uses for the United States.
  *

@@ -1,5 +1,5 @@
 /**
- * A snapshot of ZooKeeper on disk: `snapshot.<zxid>`, plain or with `.gz` or `.snappy`.
+ * Opens a snapshot of ZooKeeper on disk: `snapshot.<zxid>`, plain or with `.gz` or `.snappy`.
  *
  * It is read and decompressed as a stream, so what it unpacks to takes no memory of itself. Rejects
  * with FileError for what is damaged, FileBoundError for what is larger than can be read, and the

@@ -1,5 +1,5 @@
 /**
- * A znode as ZooKeeper's snapshots have it.
+ * Defines a znode as it is in ZooKeeper's snapshots.
  */
 import type { Int64 } from '@rookery/protocol';
 import { type ByteCursor, FIELD_BYTES_MAX, FileError, NO_BYTES } from './byte-cursor.js';

@@ -1,5 +1,6 @@
 /**
- * ZooKeeper's digest of a tree, version 2: the sum, modulo 2^64, of a CRC-32 of each znode.
+ * Computes ZooKeeper's digest of a tree, version 2: the sum, modulo 2^64, of a CRC-32 of each
+ * znode.
  *
  * What is below /zookeeper does not count; the root counts once, with an empty path.
  */

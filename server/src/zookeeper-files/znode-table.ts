@@ -1,5 +1,5 @@
 /**
- * A tree of ZooKeeper while its log is replayed: znodes by their paths, and the digest of all.
+ * Holds a tree of ZooKeeper while its log is replayed: znodes by path, and their digest.
  *
  * A snapshot was written while the tree changed, so a transaction of the log may find its effect
  * already there, or its znode already gone. The rules by which ZooKeeper itself replays make equal

@@ -1,5 +1,5 @@
 /**
- * The hash functions of the digest: 32 bits of a path, and 64 bits of everything that a znode has.
+ * Computes the hashes of the digest: 32 bits of a path, and 64 bits of everything that a znode has.
  *
  * They have no key, so that every member computes the same. They find accidents (a replica that
  * diverged, a damaged record) and not adversaries: nothing is ever looked up by them (see

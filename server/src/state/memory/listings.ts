@@ -1,6 +1,6 @@
 /**
- * Caches for listings of large directories: encoded lists, orders for pages, and the bytes of all
- * names.
+ * Caches what listings of large directories need: encoded lists, windows for pages, and the bytes
+ * of all names.
  *
  * These caches belong to this member, are bounded, and are not replicated. Called by Tree, which
  * reports when a directory changes.
@@ -93,7 +93,7 @@ export class EncodedChildren {
     return this.#bytes;
   }
 
-  /** The list as a jute vector of strings; undefined if it must be encoded anew. */
+  /** The list as a jute vector of strings; undefined if it must be encoded again. */
   get(directory: number): Uint8Array | undefined {
     const list = this.#lists.get(directory);
     if (list !== undefined) {
@@ -108,9 +108,7 @@ export class EncodedChildren {
     return bytes <= this.#bytesMax;
   }
 
-  /**
-   * The cache owns `list` from now on. It drops a list that does not fit.
-   */
+  /** The cache owns `list` from now on. It drops a list that does not fit. */
   keep(directory: number, list: Uint8Array): void {
     this.forget(directory);
     if (!this.mayKeep(list.length)) {

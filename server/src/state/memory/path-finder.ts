@@ -2,7 +2,7 @@
  * Finds the znode of a path: by the keyed hash, the index over it, and the names from the znode up
  * to the root, which decide.
  *
- * A chain of the index has a bound. Nobody can make a long one without knowing the key. If somebody
+ * A chain of the index has a bound. A client cannot make a long one without knowing the key. If one
  * did know it, what exceeds the bound would go into a Map by path, whose hash is keyed by V8. Owned
  * by TreeReads; Tree reports znodes that are added and removed.
  */

@@ -1,9 +1,9 @@
 /**
- * The hash by which znodes are found: HalfSipHash-1-3 of the UTF-8 of a path, with a secret key.
+ * Computes the hash that finds znodes: HalfSipHash-1-3 of the UTF-8 of a path, with a secret key.
  *
- * Clients choose paths. With a hash that everybody can compute they could choose thousands that are
- * in one chain of the index, and every lookup would walk it. SipHash (Aumasson and Bernstein, 2012)
- * is designed so that nobody finds collisions without the key. This is its form for 32-bit words,
+ * Clients choose paths. With a public hash they could choose thousands that are in one chain of the
+ * index, and every lookup would walk it. SipHash (Aumasson and Bernstein, 2012) is designed so that
+ * collisions cannot be found without the key. This is its form for 32-bit words,
  * with the rounds that hash tables use. The key is drawn at random when a member starts and never
  * leaves it: the hash is neither stored nor sent, and differs between members. The digest, on which
  * all members must agree, has its own hash without a key (hash.ts). Used by PathFinder with
@@ -20,7 +20,7 @@ export interface PathKey {
 
 export const PATH_KEY_BYTES = 8;
 
-/** For tests and tools, whose paths nobody chose in order to do harm. */
+/** For tests and tools, whose paths were not chosen to do harm. */
 export const KNOWN_PATH_KEY: PathKey = { low: 0x03020100, high: 0x07060504 };
 
 export function pathKeyOf(random: Uint8Array): PathKey {
@@ -194,7 +194,7 @@ function textOf({ bytes, start, end, unitBytes }: NameBytes): string {
 }
 
 /**
- * Numbers that cannot be foreseen without a secret key: the hash of paths, applied to a counter.
+ * Draws numbers that cannot be predicted without a secret key: the hash of paths, of a counter.
  *
  * For choices that clients must not be able to spoil by the names that they choose. Nothing that is
  * replicated, and no answer, may depend on these numbers, because each member has a key of its own.

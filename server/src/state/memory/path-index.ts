@@ -6,7 +6,7 @@
  * pages, none of which is ever copied. Chains run through the rows (nextInBucket); there is no
  * object and no string for each node. It never shrinks.
  *
- * The hash is keyed (path-hash.ts), so nobody can choose paths that share a chain. Owned by
+ * The hash is keyed (path-hash.ts), so clients cannot choose paths that share a chain. Owned by
  * PathFinder.
  */
 import { assert } from '@rookery/protocol';
@@ -72,7 +72,7 @@ export class PathIndex {
   /**
    * Recovery: like `insert` of all nodes from the first one that was not inserted to `limit`,
    * arranged so that the waits for memory overlap. The table is enlarged all at once, which is far
-   * cheaper and stalls nobody. The root is in no table.
+   * cheaper and stalls no client. The root is in no table.
    */
   insertUpTo(limit: number): void {
     for (let node = this.#count + 1; node < limit; node++) {

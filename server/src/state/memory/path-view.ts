@@ -1,5 +1,5 @@
 /**
- * A path in memory that belongs to somebody else: within a request, within a transaction, or made
+ * Refers to a path in memory that it does not own: within a request, within a transaction, or made
  * from a string.
  *
  * A znode is found by these bytes (`Tree.locate`), and then by its hash and its node, or these

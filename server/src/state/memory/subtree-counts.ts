@@ -1,10 +1,10 @@
 /**
- * Keeps up to date how many nodes and bytes of data are below each node, so that asking needs no
- * walk over the tree.
+ * Maintains how many nodes and bytes of data are below each node, so that reading these numbers
+ * needs no walk over the tree.
  *
  * A create, a delete or a change of the size of data counts at each of the ancestors, which takes
  * as many steps as the path is deep; most of those rows are in the cache anyway. The counts are not
- * stored: recovery counts anew, children of one parent together. They take twelve bytes for each
+ * stored: recovery counts again, children of one parent together. They take twelve bytes for each
  * node, outside the JavaScript heap. Called by Tree and TreeLoader.
  */
 import { INT, NONE, type NodeStore } from './node-store.js';
